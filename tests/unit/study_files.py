@@ -1,6 +1,6 @@
 """The files of a study for tests of its statistics, from one row per score as they are easiest to write down."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
@@ -12,9 +12,11 @@ from dataset_files import as_dataset
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.analyses.base import Computed, Inputs
+from evenlight.statistics.comparisons.cells import Design, Side
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, score_path, units_path
-from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.study import Comparison, StudyScores, VerdictSettings
+from evenlight.statistics.results import Result
 
 NAMES = ["item_id", "pair_id", "group", "explainer"]
 
@@ -74,31 +76,18 @@ def taken(kind: type, settings: dict) -> tuple[object, dict]:
     return kind(**part), {name: value for name, value in settings.items() if name not in names}
 
 
-def asked(function: Callable, settings: dict) -> dict:
-    """The keyword arguments of a function that computes a table, from settings as a configuration has them."""
-    statistics = settings.get("statistics", {})
-    metrics = settings.get("metrics", {})
-    entries = metrics if isinstance(metrics, dict) else {}
-    kinds: dict[str, list[str]] = {}
-    for name, entry in entries.items():
-        kinds.setdefault(entry.get("metric", name), []).append(name)
-    known = {"smallest_effects": {}, "primary": {}, "noise": [], "verdict_permutations": 3} | statistics
-    known |= {
-        **{part: list(settings.get(part, ())) for part in ("datasets", "explainers")},
-        "models": {name: list(settings["seeds"]) for name in settings.get("models", ())},
-        "seeds": list(settings.get("seeds", ())),
-        "metrics": {name: entries.get(name, {}).get("family", "complexity") for name in metrics},
-        "comparisons": {"gender": statistics.get("groups", [])},
-        "factors": ["gender"],
-        "higher_is_better": {name: entry.get("better") == "higher" for name, entry in entries.items()},
-        "disputed": {kind: names for kind, names in kinds.items() if len(names) > 1},
-        "beside": statistics.get("published", {}),
-    }
-    parameters = signature(function).parameters
-    of_parts = [field.name for name, kind in PARTS.items() if name in parameters for field in fields(kind)]
-    wanted = [entry for entry in parameters.values() if entry.kind is entry.KEYWORD_ONLY]
-    of_function = [entry.name for entry in wanted if entry.name in known or entry.default is entry.empty]
-    return {name: known[name] for name in [*(name for name in of_parts if name in known), *of_function]}
+def result_of(
+    result: str, files: StudyFiles | Mapping[str, Path], *tables_read: pd.DataFrame, **settings: object
+) -> Computed:
+    """A result with these settings, from the files of a study or from folders by their names, and from tables."""
+    if isinstance(files, StudyFiles):
+        files = {"scores": files.scores, "datasets": files.datasets, "predictions": files.predictions}
+    return Result.parse({"result": result, **settings}).compute(Inputs(files, tables_read))
+
+
+def made(result: str, files: StudyFiles | Mapping[str, Path], **settings: object) -> Sequence[pd.DataFrame]:
+    """The tables of :func:`result_of`."""
+    return result_of(result, files, **settings).tables
 
 
 def called(function: Callable, scores: Path, units: Path, predictions: Path | None = None, **settings):
@@ -112,34 +101,46 @@ def called(function: Callable, scores: Path, units: Path, predictions: Path | No
     return function(*parts, **settings)
 
 
-def computed(function: Callable, files: StudyFiles, settings: dict):
-    """What a function makes of the scores of a study."""
-    return called(function, *files.folders, **asked(function, settings))
+def numbered_design(
+    units_a: int,
+    units_b: int,
+    paired: bool = True,
+    strata: Sequence | np.ndarray | None = None,
+    clusters: tuple[Sequence[str], Sequence[str]] | None = None,
+) -> Design:
+    """Numbered items, those of the first level first; ``strata`` (runs, items), ``clusters`` (units of a, of b)."""
+    sides = []
+    for number, (level, count, start) in enumerate((("m", units_a, 0), ("f", units_b, units_a))):
+        items = np.array([f"{level}{n}" for n in range(count)], dtype=object)
+        of_side = None if strata is None else np.asarray(strata)[:, start : start + count]
+        cluster = items if clusters is None else np.array(clusters[number], dtype=object)
+        sides.append(Side(items, cluster, start + np.arange(count), np.arange(count), of_side))
+    return Design(Comparison("gender", "male", "female"), paired, *sides)
 
 
 # A study of three metrics, and its scores: of one that differs, of one that does not, and of noise.
+SEEDS = [0, 1, 2]
 SETTINGS = {
     "datasets": ["plots"],
-    "models": ["small"],
-    "seeds": [0, 1, 2],
-    "explainers": {"lime": {"label": "LIME"}},
-    "metrics": {
-        name: {"label": name.capitalize(), "better": "higher", "family": "any"} for name in ("shifted", "same", "noisy")
-    },
-    "statistics": {
-        "groups": [["male", "female"]],
-        "alpha": 0.05,
-        "as_often_bound": 0.2,
-        "smallest_effects": {},
-        "confidence": 0.95,
-        "bootstrap_draws": 300,
-    },
+    "models": {"small": SEEDS},
+    "explainers": ["lime"],
+    "metrics": dict.fromkeys(("shifted", "same", "noisy"), "any"),
+    "comparisons": {"gender": [["male", "female"]]},
+}
+JUDGED = {
+    "alpha": 0.05,
+    "smallest_effects": {},
+    "as_often_bound": 0.2,
+    "confidence": 0.95,
+    "bootstrap_draws": 300,
+    "primary": {},
+    "noise": [],
 }
 
 
 def study_of(files: StudyFiles, settings: dict | None = None, **changed) -> StudyScores:
     """The scores of a study, by default of :data:`SETTINGS`, and not what else its settings say."""
-    settings = asked(effect_tables, SETTINGS) if settings is None else settings
+    settings = SETTINGS if settings is None else settings
     folders = {"scores": files.scores, "units": files.datasets}
     return taken(StudyScores, {"folders": folders} | settings | changed)[0]
 
@@ -165,6 +166,6 @@ def scores(seed: int, pairs: int = 60) -> pd.DataFrame:
 
 def written(files: StudyFiles, table: Callable[[int], pd.DataFrame]) -> StudyFiles:
     """The study with ``table`` of every seed."""
-    for seed in SETTINGS["seeds"]:
+    for seed in SEEDS:
         files.write(table(seed), seed, "any")
     return files

@@ -12,8 +12,7 @@ from running import SMALLER, configure, copy_of_project, results, run_study, sna
 from evenlight.core.contracts.results import INTERIM_ANALYSES, LOOKS
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.statistics.analyses import interim_analyses
-from evenlight.statistics.analyses.interim_analyses import read_analyses
-from evenlight.statistics.comparisons.look_plans import record_digest
+from evenlight.statistics.comparisons.look_plans import read_kept, record_digest
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +38,7 @@ def as_an_earlier_version_wrote_it(path: Path) -> None:
     for explainer in settings["explainers"].values():
         del explainer["baseline"]
     record["settings"] = json.dumps(settings, sort_keys=True)
-    write_table(record, path, LOOKS, metadata | {"digest": record_digest(record)})
+    write_table(record, path, LOOKS, metadata | {"digest": record_digest(record, LOOKS)})
 
 
 def with_pairs(pairs: int, **statistics: object) -> dict:
@@ -98,9 +97,10 @@ def test_growth_without_a_plan_is_told_before_the_run(finished_smaller, copy_of)
     assert "at most 0.1" in warning
     # A second analysis without a plan, as a run with other texts writes it down.
     path = results(project) / "tables" / "interim_analyses.parquet"
-    record = read_analyses(path)
+    record = read_kept(path, INTERIM_ANALYSES)
     grown = pd.concat([record, record.assign(analysis=2, pairs=9, texts="others")], ignore_index=True)
-    about = {"digest": interim_analyses.record_digest(grown), "present": interim_analyses.describe_repeated(grown)}
+    present = interim_analyses.describe_repeated(grown)
+    about = {"digest": record_digest(grown, INTERIM_ANALYSES), "present": present}
     write_table(grown, path, INTERIM_ANALYSES, about)
     planned = {"explain": {"pairs": 9}, "statistics": SMALLER["statistics"] | {"looks": [9, 18]}}
     [refused] = said(SMALLER | planned)

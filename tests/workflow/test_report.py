@@ -13,7 +13,7 @@ from warm_snakemake import run
 
 from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.core.tables import write_table
-from evenlight.statistics.analyses.interim_analyses import record_digest
+from evenlight.statistics.comparisons.look_plans import record_digest
 
 TABLE = "<!DOCTYPE html><title>made</title><p>made</p>"
 EMPTY = pd.DataFrame(columns=INTERIM_ANALYSES.schema.names)
@@ -68,7 +68,7 @@ def made_up(project: Path, configfile: str, target: str) -> Path:
         path.write_text({".svg": FIGURE, ".html": TABLE}.get(path.suffix, "made"))
     # What a run reads before it begins.
     for record in project.glob("results/*/tables/interim_analyses.parquet"):
-        write_table(EMPTY, record, INTERIM_ANALYSES, {"digest": record_digest(EMPTY)})
+        write_table(EMPTY, record, INTERIM_ANALYSES, {"digest": record_digest(EMPTY, INTERIM_ANALYSES)})
     path = project / f"{target}.html"
     asked("--report", path.name)
     return path

@@ -9,7 +9,7 @@ import torch
 from hub_tokenizers import write_tokenizer
 from models_for_tests import WORDS, spread_weights
 from scipy.stats import ttest_1samp
-from study_files import StudyFiles
+from study_files import StudyFiles, result_of
 from test_compared_strategies import STUDY, items_of_pairs
 from transformers import (
     AutoModelForMaskedLM,
@@ -32,8 +32,7 @@ from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator
 from evenlight.models.classifier import name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
 from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
-from evenlight.statistics.analyses.masked_words import masked_summary
-from evenlight.statistics.comparisons.files import Run, Runs, run_path
+from evenlight.statistics.comparisons.files import Run, run_path
 
 SIZES = {"vocab_size": 500, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
 KINDS = {
@@ -161,15 +160,17 @@ def summary(tmp_path_factory):
             write_table(table, run_path(folder, Run("plots", model, seed)), MASKED_WORDS, {"notes": []})
     empty = pd.DataFrame(columns=MASKED_WORDS.schema.names)
     write_table(empty, run_path(folder, Run("plots", "mini", 0)), MASKED_WORDS, {"notes": ["mini has no head"]})
-    return masked_summary(
-        folder,
-        files.datasets,
-        Runs(datasets=["plots"], models={"c": [0, 1], "ce": [0, 1], "mini": [0]}),
+    found = result_of(
+        "summarise_masked_words",
+        {"masked_words": folder, "datasets": files.datasets},
+        datasets=["plots"],
+        models={"c": [0, 1], "ce": [0, 1], "mini": [0]},
         comparisons={"gender": [["male", "female"]]},
         confidence=0.95,
         bootstrap_draws=999,
         without=["scratch"],
     )
+    return found.tables[0], found.notes
 
 
 def test_the_summary_has_means_and_paired_differences(summary):

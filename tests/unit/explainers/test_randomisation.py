@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
 from scipy.stats import spearmanr
+from study_files import result_of
 from torch import nn
 from wording import says
 
@@ -21,8 +22,7 @@ from evenlight.explainers.randomisation import randomisation_rows, randomised_it
 from evenlight.models.classifier import on_device
 from evenlight.models.layers import Layer, layers_of, randomise, randomised
 from evenlight.reports.plots.randomisation import draw_randomisation
-from evenlight.statistics.analyses.randomisation import summarise_randomisation
-from evenlight.statistics.comparisons.files import Run, Runs, explainer_path
+from evenlight.statistics.comparisons.files import Run, explainer_path
 
 ORDERS = ["cascading", "independent"]
 
@@ -243,12 +243,11 @@ def summary(tmp_path):
         path = explainer_path(tmp_path, Run("plots", "small", seed), "grad")
         notes = ["layer x: not explained"] if seed else []
         tables.write_table(pd.DataFrame(rows), path, RANDOMISED, {"notes": notes})
-    table, notes = summarise_randomisation(
-        tmp_path, Runs(datasets=["plots"], models={"small": [0, 1]}), explainers=["grad"]
-    )
-    assert notes == ["dataset 'plots', model 'small': explainer 'grad': layer x: not explained"]
+    names = {"datasets": ["plots"], "models": {"small": [0, 1]}, "explainers": ["grad"]}
+    found = result_of("summarise_randomisation", {"randomised": tmp_path}, **names)
+    assert found.notes == ["dataset 'plots', model 'small': explainer 'grad': layer x: not explained"]
     path = tmp_path / "summary.parquet"
-    tables.write_table(table, path, RANDOMISATION)
+    tables.write_table(found.tables[0], path, RANDOMISATION)
     return tables.read_exactly(path, RANDOMISATION)
 
 

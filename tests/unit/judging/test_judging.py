@@ -343,6 +343,14 @@ def test_a_control_exchanges_the_groups_of_pairs_at_random(planned, capsys):
     assert f"{sum(expected)} of 60 studies" in capsys.readouterr().out
 
 
+def test_a_control_of_interim_analyses_takes_models_that_began_later():
+    """The second model has no unit of the first analysis."""
+    later = pairs(20, 1.5, model="later").assign(pair=lambda rows: "later " + rows["pair"])
+    table = pd.concat([pairs(20, 1.5, model="first"), later])
+    found = judge(table, **HOW, cell="model", planned=[20, 40], permutations=2)
+    assert found.control["cells"].tolist() == [2, 2]
+
+
 def test_units_and_groups_may_have_names_that_look_like_others():
     table = pairs().replace({"group": {"female": "b / c"}, "pair": {"u0": "a", "u1": "a / b"}})
     alike = table.replace({"group": {"male": "c"}})

@@ -247,6 +247,14 @@ def test_what_voids_the_level_of_a_plan_is_refused(tmp_path, table, more, said):
     assert str(refused.value) == says(*said)
 
 
+def test_looks_of_another_plan_are_none_of_this_one(tmp_path):
+    """Else the record would seem to have lost them, and nothing could be judged again."""
+    record = pd.DataFrame({"plan": ["first", "first", "second"], "look": [1, 2, 1], "units": [10, 20, 15]})
+    second = PLAN["looks"] | {"plan": "second", "looks": [15, 30]}
+    inputs = Inputs(write(tmp_path, scores(25)).folders, [record])
+    assert computed("judge_scores", inputs, table=TABLE, **LEVELS, looks=second).about == {"looks": {"second": (15,)}}
+
+
 def test_units_that_are_judged_again_without_a_plan_are_told(tmp_path):
     study = Growing(tmp_path)
     assert study.analyses(scores(12)).about["present"] == {"warnings": [], "level": None}

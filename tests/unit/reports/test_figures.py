@@ -13,7 +13,7 @@ import pytest
 from commands import run_command
 from disparity_rows import disparity_rows
 from rendering import COMPARED, shown
-from study_files import StudyFiles, asked, called
+from study_files import StudyFiles, called
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import WORD_ASSOCIATIONS
@@ -87,7 +87,9 @@ METRICS = {"gini": GINI, "sparsity": MetricLabel("sparsity", "Sparsity", higher_
 
 
 def summarised(table: pd.DataFrame) -> pd.DataFrame:
-    return summarise_disparity(table, **asked(summarise_disparity, SETTINGS))
+    return summarise_disparity(
+        table, higher_is_better={"gini": True, "sparsity": False}, alpha=0.05, considerable_effect=0.2
+    )
 
 
 def disparity_map():

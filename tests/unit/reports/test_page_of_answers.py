@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from answers_study import AnswersStudy
 from schemas import schema_of
-from study_files import taken
+from study_files import result_of
 
 from evenlight.reports.index.content import study_content
 from evenlight.reports.index.found import Found
@@ -21,8 +21,6 @@ from evenlight.statistics.analyses.decisions import decision_table
 from evenlight.statistics.analyses.draws import draw_table
 from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.analyses.planning import texts_needed
-from evenlight.statistics.analyses.text_counts import count_texts
-from evenlight.statistics.comparisons.files import Runs
 from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
 
 HOSTILE = "<script>alert(1)</script>"
@@ -61,13 +59,14 @@ class Told(dict):
 def audit(study: AnswersStudy, texts: bool = True, **changed: object) -> Told:
     """What the page of a made study says."""
     effects, counts, _ = effect_tables(scored(study), JUDGING)
-    runs, of_texts = taken(Runs, {"family": "answers", "comparisons": COMPARED, **NAMES})
+    folders = {"scores": study.folders.scores, "datasets": study.folders.datasets}
+    [questions] = result_of("count_questions", folders, family="answers", comparisons=COMPARED, **NAMES).tables
     answered, decided, decisions = tables_of(study)
     found = {
         "effects": effects,
         "effect_counts": counts,
         "texts_needed": texts_needed(effects, as_often_bound=0.2, power=0.8),
-        "audited_questions": count_texts(study.folders.scores, study.folders.datasets, runs, **of_texts)[0],
+        "audited_questions": questions,
         "draws": draw_table(scored(study), confidence=0.95, bootstrap_draws=200),
         **{"answered": answered, "decided": decided, "decisions": decisions},
     }

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from html import unescape
 from html.parser import HTMLParser
@@ -17,6 +18,7 @@ from page_study import LABELS, SUBJECTS, PageStudy, with_verdicts
 from rendering import too_long
 from schemas import schema_of
 from scipy.stats import binom
+from study_files import made
 from wording import says
 
 from evenlight.core import tables
@@ -32,12 +34,8 @@ from evenlight.reports.index.reliance import describe_reliance
 from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders
 from evenlight.reports.verdict_words import at_least, describe_counts
-from evenlight.statistics.analyses.decision_rates import rates_of_models
 from evenlight.statistics.analyses.planning import texts_needed
-from evenlight.statistics.analyses.reliance import measure_reliance
-from evenlight.statistics.analyses.text_counts import count_texts
-from evenlight.statistics.analyses.without_words import classes_without_words
-from evenlight.statistics.comparisons.files import Run, Runs, items_path, predictions_path, units_path
+from evenlight.statistics.comparisons.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.score_files import read_scores
 
 NAN = float("nan")
@@ -89,16 +87,8 @@ class AuditedStudy(PageStudy):
     ) -> Told:
         settings = self.settings(**changed)
         wanted = {name: settings[name] for name in ("as_often_bound", "power")}
-        runs, comparisons = Runs(datasets=[self.dataset], models=settings["seeds"]), settings["comparisons"]
-        of_model = Runs(datasets=[self.dataset], models={self.model: self.seeds})
-        counted = count_texts(
-            self.folders.scores,
-            self.folders.datasets,
-            runs,
-            family="made",
-            explainers=self.explainers[:1],
-            comparisons=comparisons,
-        )
+        of_scores = {"models": settings["seeds"], "comparisons": settings["comparisons"], "family": "made"}
+        counted = self.computed("count_texts", **of_scores, explainers=list(self.explainers[:1]))
         found = {
             "effects": effects,
             "effect_counts": self.judged[1],
@@ -106,24 +96,29 @@ class AuditedStudy(PageStudy):
             "balanced_accuracy": balanced,
             **dict(zip(("audited_texts", "audited_groups", "different_texts"), counted, strict=True)),
             "texts_needed": texts_needed(effects, **wanted),
-            "without_words": classes_without_words(
-                self.folders.predictions, self.folders.datasets, of_model, hidden=hidden
-            ),
+            "without_words": self.computed("classify_empty_texts", hidden=list(hidden))[0],
             "costs": self.costs,
             "decision_rates": self.decisions(),
             **({} if beyond is None else {"beyond_random": beyond}),
             **self.reliance(),
         }
-        made = {"settings": {"source": "hub/model"}, "loaded": {"source": "hub/model", "files": {"w": "ab" * 32}}}
+        manifest = {"settings": {"source": "hub/model"}, "loaded": {"source": "hub/model", "files": {"w": "ab" * 32}}}
         folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
         store = Store()
-        manifests = {Run("plots", "small", 0): made}
+        manifests = {Run("plots", "small", 0): manifest}
         return Told(study_content(folders, Found(found, ["a note"]), store, manifests, **settings), store)
+
+    def computed(self, result: str, **settings: object) -> Sequence[pd.DataFrame]:
+        """The tables of a result, by default of the model that is explained."""
+        names = ("scores", "datasets", "predictions", "attributions")
+        folders = {name: getattr(self.folders, name) for name in names}
+        return made(
+            result, folders, **{"datasets": [self.dataset], "models": {self.model: list(self.seeds)}} | settings
+        )
 
     def decisions(self) -> pd.DataFrame:
         """The rates of the model's decisions."""
-        runs = Runs(datasets=[self.dataset], models={self.model: self.seeds})
-        return rates_of_models(self.folders.datasets, self.folders.predictions, runs)
+        return self.computed("describe_decisions")[0]
 
     def reliance(self) -> dict[str, pd.DataFrame]:
         """The tables of words; the first explainer draws nothing, the second has no other with its settings."""
@@ -131,11 +126,8 @@ class AuditedStudy(PageStudy):
 
     @cached_property
     def _reliance(self) -> dict[str, pd.DataFrame]:
-        found = measure_reliance(
-            self.folders.attributions,
-            self.folders.datasets,
-            Runs(datasets=[self.dataset], models={self.model: self.seeds}),
-            predictions=self.folders.predictions,
+        found = self.computed(
+            "measure_reliance",
             explainers={name: name if name == "ig" else None for name in self.explainers},
             comparisons={"gender": [["male", "female"]]},
             words_of=[self.dataset],

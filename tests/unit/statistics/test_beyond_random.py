@@ -5,30 +5,24 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import run_result
 from scipy.stats import binom, binomtest
-from study_files import StudyFiles, asked, called
+from study_files import StudyFiles, called, made, numbered_design
 
 from evenlight.configuration import beyond_random as beyond_random_of
 from evenlight.configuration import complete, random_explainers, upper_bound
-from evenlight.core import tables
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.analyses.beyond_random import (
     BEYOND,
     OWN,
     PLAIN,
-    beyond_random_table,
     counted_parts,
     of_part,
     reached,
 )
 from evenlight.statistics.analyses.effects import effect_tables
-from evenlight.statistics.arrays.mean import mean_limits
-from evenlight.statistics.arrays.multiple_testing import Looks
-from evenlight.statistics.comparisons import mean_effects
-from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
-from evenlight.statistics.comparisons.study import Comparison, VerdictSettings
+from evenlight.statistics.comparisons.cells import ExplainerScores
+from evenlight.statistics.comparisons.study import VerdictSettings
 from evenlight.statistics.comparisons.verdicts import judged
 from evenlight.statistics.comparisons.wins import P_SIDES
 
@@ -40,20 +34,13 @@ def numbers(*parts) -> np.random.Generator:
     return generator_for("test_beyond_random", *parts)
 
 
-def design_of(pairs: int) -> Design:
-    """Pairs whose first forms stand before the second ones."""
-    names = np.array([f"{number}" for number in range(pairs)], dtype=object)
-    places = np.arange(pairs)
-    sides = [Side(names, names, first + places, places) for first in (0, pairs)]
-    return Design(Comparison("gender", "male", "female"), True, *sides)
-
-
 def parts_of(scores: np.ndarray, noise: np.ndarray, best: np.ndarray | None = None, judging=JUDGING) -> dict:
     """The verdicts of one explainer and metric, from arrays (items,) of scores, random ones and the best."""
     best = np.full(len(scores), NAN) if best is None else np.asarray(best, dtype=float)
     scores, noise, best = (np.asarray(values, dtype=float)[None, None] for values in (scores, noise, best))
     explainer = ExplainerScores("plots", "small", "lime", [0], ["drop"], scores, ~np.isnan(scores[0]))
-    counted = counted_parts([explainer], [design_of(scores.shape[-1] // 2)], noise, best, judging, effects=True)
+    pairs = scores.shape[-1] // 2
+    counted = counted_parts([explainer], [numbered_design(pairs, pairs)], noise, best, judging, effects=True)
     made = {name: judged(parts, of_part(judging, name)) for name, parts in counted.items()}
     return {name: table.iloc[0] for name, table in made.items() if len(table)}
 
@@ -136,7 +123,7 @@ def test_shares_with_as_many_wins_as_losses_are_found_as_seldom_as_stated():
     judging = replace(JUDGING, bootstrap_draws=1)
     values = best * share
     explainer = ExplainerScores("plots", "small", "lime", [0], metrics, values, np.ones((1, 80), dtype=bool))
-    parts = counted_parts([explainer], [design_of(40)], np.zeros_like(values), best, judging, effects=True)
+    parts = counted_parts([explainer], [numbered_design(40, 40)], np.zeros_like(values), best, judging, effects=True)
     [wrong, found] = [2 * parts[name][0].rows[P_SIDES].to_numpy().min(axis=1) <= 0.05 for name in (OWN, PLAIN)]
     # The sign test of 40 pairs has the level 0.0385.
     assert wrong.mean() == pytest.approx(2 * binom.cdf(13, 40, 0.5), abs=3 * np.sqrt(0.0385 / cells))
@@ -146,22 +133,16 @@ def test_shares_with_as_many_wins_as_losses_are_found_as_seldom_as_stated():
 # A study, from files
 
 
-def study_settings() -> dict:
-    metrics = {"drop": "Drop", "gini": "Gini"}
-    return {
-        "datasets": {"plots": {"label": "Plots"}},
-        "models": {"small": {"label": "Small"}},
-        "seeds": [0, 1],
-        "explainers": {name: {"label": name.title()} for name in ("lime", "dice", "coin", "best")},
-        "metrics": {
-            name: {"label": label, "better": "higher", "family": "complexity"} for name, label in metrics.items()
-        },
-        "statistics": {
-            "groups": [["male", "female"]],
-            **{"alpha": 0.05, "as_often_bound": 0.3, "confidence": 0.95, "bootstrap_draws": 99},
-            **{"noise": ["dice", "coin", "best"], "random": ["dice", "coin"], "upper_bound": {"drop": "best"}},
-        },
-    }
+SCORED = {
+    "datasets": ["plots"],
+    "models": {"small": [0, 1]},
+    "explainers": ["lime", "dice", "coin", "best"],
+    "metrics": {"drop": "complexity", "gini": "complexity"},
+    "comparisons": {"gender": [["male", "female"]]},
+    **{"alpha": 0.05, "as_often_bound": 0.3, "confidence": 0.95, "bootstrap_draws": 99},
+    **{"smallest_effects": {}, "primary": {}, "noise": ["dice", "coin", "best"]},
+}
+ASKED = SCORED | {"random": ["dice", "coin"], "upper_bound": {"drop": "best"}}
 
 
 @pytest.fixture
@@ -188,7 +169,8 @@ def study(tmp_path):
 
 
 def computed(study: StudyFiles, **more) -> pd.DataFrame:
-    return called(beyond_random_table, *study.folders, **asked(beyond_random_table, study_settings()) | more)
+    [table] = made("measure_beyond_random", study, **ASKED | more)
+    return table
 
 
 def test_the_table_of_a_study(study):
@@ -212,7 +194,7 @@ def test_the_table_of_a_study(study):
 
 def test_the_scores_have_the_verdicts_of_the_table_of_effects(study):
     """Where every text has random scores; random explainers are a family apart."""
-    effects, *_ = called(effect_tables, *study.folders, **asked(effect_tables, study_settings()))
+    effects, *_ = called(effect_tables, *study.folders, **SCORED)
     of_explainers = effects[effects["family"] == "study"].reset_index(drop=True)
     table = computed(study)
     table = table[table["family"] == "study"].reset_index(drop=True)
@@ -231,15 +213,6 @@ def test_what_any_explainer_reaches_is_upper_bound(study):
     lowest = computed(study, **lime, higher_is_better={"drop": False}).set_index("metric").loc["drop"]
     assert lowest["upper_bound_a"] == pytest.approx(drop["random_a"] - 0.1)
     assert drop["random_a"] == pytest.approx(drop["score_a"] - 1)
-
-
-def test_script_writes_the_table(study, tmp_path):
-    path, settings = tmp_path / "computed.parquet", study_settings()
-    flags = ("--scores", study.scores, "--datasets", study.datasets, "--output", path)
-    done = run_result("measure_beyond_random", asked(beyond_random_table, settings), *flags)
-    assert done.returncode == 0, done.stderr
-    table = tables.read_table(path, BEYOND_RANDOM)
-    pd.testing.assert_frame_equal(table, computed(study), check_dtype=False)
 
 
 # What a configuration calls for
@@ -290,14 +263,3 @@ def test_random_and_upper_bound_explainers_of_a_configuration():
     )
     assert random_explainers(config) == ["dice", "coin"]
     assert upper_bound(config) == {"drop": "best", "kept": "alone"}
-
-
-def test_earlier_analyses_and_what_is_reached_draw_no_interval(study, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(mean_effects, "mean_limits", lambda *given: drawn.append(given[2]) or mean_limits(*given))
-    computed(study)
-    # LIME, the best, and two random explainers are not: two explainers, three parts, of which one has no mean.
-    assert drawn == [99] * 4
-    drawn.clear()
-    computed(study, looks=Looks((20, 30), (0, 1)))
-    assert drawn == [99] * 4

@@ -246,18 +246,6 @@ def test_one_unit_alone_is_not_compared():
     assert check_compared("plots", alone, alone["item_id"], {"gender": [["male", "female"]]}) == []
 
 
-def test_factors_stand_in_the_message_as_in_the_dataset_and_the_configuration():
-    rows = [("a", "race", "white"), ("b", "gender", "male"), ("c", "gender", "female"), ("d", "race", "asian")]
-    units = pd.DataFrame(rows, columns=["item_id", "factor", "level"]).assign(role="form", unit_id=list("abcd"))
-    comparisons = {"race": [["black", "white"]], "age": [["young", "old"], ["old", "older", "oldest"]]}
-    has, asked = (
-        "race: asian, white; gender: female, male,",
-        "race black, white; age young, old; age old, older, oldest;",
-    )
-    with pytest.raises(InputError, match=f"^dataset 'plots': nothing.*{has}.*'statistics.compare'.*{asked}"):
-        check_compared("plots", units, units["item_id"], comparisons)
-
-
 def test_an_explainer_with_other_items_is_refused(files):
     files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
     files.write(table([("m1", "1", "male", 1), ("f2", "2", "female", 2)], explainer="grad"))

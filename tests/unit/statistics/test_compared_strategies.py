@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rendering import page_of
 from scipy.stats import t
 from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
-from study_files import StudyFiles, called, study_of
+from study_files import StudyFiles, called, made, result_of, study_of
 from wording import says
 
 from evenlight.configuration import complete
@@ -25,7 +25,7 @@ from evenlight.statistics.analyses.disparity import disparity_table
 from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.analyses.judged_texts import judged_texts
 from evenlight.statistics.analyses.look_records import texts_digest
-from evenlight.statistics.analyses.strategy_summary import strategy_table, truth_share
+from evenlight.statistics.analyses.strategy_summary import truth_share
 from evenlight.statistics.analyses.verdict_control import permuted_verdicts
 from evenlight.statistics.arrays.multiple_testing import POCOCK, Looks
 from evenlight.statistics.arrays.resamples import clusters_known, ends, means_of_draws
@@ -254,9 +254,9 @@ SUMMARISED = SCORED | {"confidence": 0.95, "bootstrap_draws": 400, "mass_accurac
 
 @pytest.fixture(scope="module")
 def table(files) -> pd.DataFrame:
-    table, notes = called(strategy_table, **folders(files), **SUMMARISED)
-    assert not notes
-    return table
+    found = result_of("summarise_strategies", files, **SUMMARISED)
+    assert not found.notes
+    return found.tables[0]
 
 
 def test_texts_without_ground_truth_are_counted_apart(files, tmp_path):
@@ -265,8 +265,9 @@ def test_texts_without_ground_truth_are_counted_apart(files, tmp_path):
     items = tables.read_table(items_path(folder, "plots"), ITEMS)
     items["ground_truth"] = [[0] * 4] * 3 + [None] + [[0, 0, 1, 0]] * (len(items) - 4)
     tables.write_table(items, items_path(folder, "plots"), ITEMS)
-    _, notes = called(strategy_table, **folders(files) | {"units": folder}, **SUMMARISED)
-    assert notes == [says("dataset 'plots': 4 of 40", "ground truth", "no mass accuracy")]
+    paths = {"scores": files.scores, "datasets": folder, "predictions": files.predictions}
+    found = result_of("summarise_strategies", paths, **SUMMARISED)
+    assert found.notes == [says("dataset 'plots': 4 of 40", "ground truth", "no mass accuracy")]
 
 
 def test_means_and_ratios_are_those_of_the_scores(table):
@@ -354,17 +355,6 @@ def test_intervals_of_a_subset_are_as_wide_as_its_clusters_are_few():
     assert held == pytest.approx(0.95, abs=0.025)
 
 
-def test_a_table_widens_the_intervals_of_ratios_by_its_own_clusters(monkeypatch, files):
-    counts = []
-    monkeypatch.setattr(
-        "evenlight.statistics.analyses.strategy_summary.ends",
-        lambda drawn, confidence, clusters: counts.append(np.array(clusters)) or ends(drawn, confidence, clusters),
-    )
-    called(strategy_table, **folders(files), **SUMMARISED)
-    # All and right have 20 pairs, since of one a text is left; what all models read rightly has 19.
-    assert [count.ravel().tolist() for count in counts[:3]] == [[20] * 3, [20] * 3, [19] * 3]
-
-
 @pytest.mark.parametrize(
     ("truth", "definition", "share"),
     [
@@ -387,7 +377,7 @@ def test_random_scores_have_the_share_of_the_truth_in_the_mean(truth, definition
 
 def test_an_architecture_with_one_strategy_has_means_and_no_comparison(files):
     strategies = SCORED["strategies"] | {"alone": {"CEA": "whole"}}
-    table, _ = called(strategy_table, **folders(files), **SUMMARISED | {"strategies": strategies})
+    [table] = made("summarise_strategies", files, **SUMMARISED | {"strategies": strategies})
     alone = table.query("architecture == 'alone'")
     whole = table.query("architecture == 'bert' and strategy == 'CE'")
     np.testing.assert_array_equal(alone["mean"], whole["mean"])

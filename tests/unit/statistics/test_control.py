@@ -3,19 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import run_plot, run_result, shown
-from scipy.stats import mannwhitneyu, wilcoxon
-from study_files import StudyFiles, asked, computed
+from study_files import StudyFiles, made, numbered_design
 
-from evenlight.core import tables
 from evenlight.core.contracts.results import CONTROL
 from evenlight.core.seeds import generator_for
 from evenlight.reports.plots.control import draw_control
-from evenlight.statistics.analyses import control
-from evenlight.statistics.analyses.control import permuted_labels, permuted_rates, permuted_tests
-from evenlight.statistics.analyses.disparity import disparity_table
-from evenlight.statistics.arrays.paired_tests import signed_rank_p
-from evenlight.statistics.arrays.rank_sum import mann_whitney
+from evenlight.statistics.analyses.control import permuted_labels, permuted_tests
 from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.study import Comparison
 
@@ -28,110 +21,24 @@ def numbers(*parts) -> np.random.Generator:
     return generator_for("test_control", *parts)
 
 
-def design_of(units_a: int, units_b: int, paired: bool = True) -> Design:
-    """A design of numbered items, those of the first level first."""
-    sides = []
-    for level, count, start in (("m", units_a, 0), ("f", units_b, units_a)):
-        items = np.array([f"{level}{n}" for n in range(count)], dtype=object)
-        sides.append(Side(items, items, start + np.arange(count), np.arange(count)))
-    return Design(Comparison("gender", *GROUPS), paired, *sides)
-
-
 def p_values(a: np.ndarray, b: np.ndarray, draws: int, paired: bool = True, dataset="plots") -> dict:
     """The p-values of cells (cells, units), of one seed and as many metrics."""
     a, b = np.atleast_2d(a), np.atleast_2d(b)
     values = np.hstack([a, b])[:, None, :]
     names = [f"metric{n}" for n in range(len(a))]
     scores = ExplainerScores(dataset, "small", "lime", [0], names, values, ~np.isnan(values[0]))
-    design = design_of(a.shape[1], b.shape[1], paired)
+    design = numbered_design(a.shape[1], b.shape[1], paired)
     return permuted_tests(scores, design, permuted_labels(design, draws))
 
 
-@pytest.fixture(params=["distinct", "tied"])
-def some_scores(request):
-    """Function of a number of pairs: correlated scores of 4 cells with NaN, without ties or with many."""
-
-    def _scores(pairs: int) -> tuple[np.ndarray, np.ndarray]:
-        random = numbers(request.param, pairs)
-        a = random.normal(size=(4, pairs))
-        b = 0.6 * a + random.normal(size=(4, pairs))
-        if request.param == "tied":
-            a, b = np.round(2 * a) / 10, np.round(2 * b) / 10
-        a[1, 0] = b[2, -1] = a[3, 1] = b[3, 2] = NAN
-        return a, b
-
-    return _scores
-
-
 # Every labelling against the tests of the relabelled scores
-
-
-@pytest.mark.parametrize("pairs", [6, 12, 13, 20, 45, 51, 80])
-def test_every_labelling_is_tested_as_the_real_one(some_scores, pairs):
-    a, b = some_scores(pairs)
-    swapped = numbers("swaps", pairs).random((2, pairs)) < 0.5
-    swapped[0] = False
-    signs = np.where(swapped, -1.0, 1.0)
-    found = mann_whitney(a, b, np.hstack([~swapped, swapped])).p, signed_rank_p(a - b, signs)
-    for row, turned in enumerate(swapped):
-        for cell in range(len(a)):
-            male, female = np.where(turned, b[cell], a[cell]), np.where(turned, a[cell], b[cell])
-            known = male[~np.isnan(male)], female[~np.isnan(female)]
-            difference = (male - female)[~np.isnan(male - female)]
-            steps = np.round(difference / 1e-10 / np.abs(difference).max())
-            expected = (
-                mannwhitneyu(*known, alternative="two-sided", method="asymptotic").pvalue,
-                wilcoxon(steps[steps != 0], correction=True, method="auto").pvalue,
-            )
-            assert [p[row, cell] for p in found] == pytest.approx(expected, rel=1e-12), (row, cell)
-
-
-def test_mann_whitney_on_shuffled_items(some_scores):
-    scores = np.hstack(some_scores(15))
-    in_first = np.zeros((8, 30), dtype=bool)
-    for row in in_first:
-        row[numbers("items", *map(int, row)).permutation(30)[:11]] = True
-    in_first[0] = np.arange(30) < 11
-    found = mann_whitney(scores[:, :11], scores[:, 11:], in_first).p
-    for row, members in enumerate(in_first):
-        again = mann_whitney(scores[:, members], scores[:, ~members]).p[0]
-        np.testing.assert_allclose(found[row], again, rtol=1e-12)
-
-
-def test_worked_by_hand():
-    # U = 0 of at most 4, mean 2, variance 2 · 2 · 5 / 12: z = (2 − 0.5) / 1.2910, and once exchanged in the second
-    # pair (1, 4 against 3, 2): U = 2, z below zero, p = 1.
-    a, b = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])
-    in_first = np.array([[True, True, False, False], [True, False, False, True]])
-    np.testing.assert_allclose(mann_whitney(a, b, in_first).p[:, 0], [0.245278, 1], rtol=1e-5)
-    # A labelling that leaves a group empty has p = 1.
-    alone = np.array([[1.0, 2.0, NAN, NAN]]), np.array([[NAN, NAN, 3.0, 4.0]])
-    swapped = np.array([[False] * 4, [False, False, True, True]])
-    np.testing.assert_allclose(mann_whitney(*alone, np.hstack([~swapped, swapped])).p[:, 0], [0.245278, 1], rtol=1e-5)
-    # Ranks of |difference|: 1, 2, 3. All positive: the two most extreme of 8 orders of signs. With the first negative
-    # the sum is 5 of 6: 2 · 2/8.
-    signs = np.array([[1, 1, 1], [-1, 1, 1.0]])
-    np.testing.assert_allclose(signed_rank_p(np.array([[1.0, 2.0, 4.0]]), signs)[:, 0], [0.25, 0.5])
-
-
-def test_what_cannot_be_tested_is_nan_and_what_does_not_differ_is_1():
-    a = np.array([[1, 1, 1], [NAN, NAN, 2], [NAN, NAN, NAN], [1, NAN, 3.0]])
-    b = np.array([[1, 1, 1], [1, 2, NAN], [1, 2, 3], [NAN, 5, 6.0]])
-    swapped = np.array([[False] * 3, [True, False, True]])
-    signs = np.where(swapped, -1.0, 1.0)
-    expected = np.array([[1, NAN, NAN, 1], [1, NAN, NAN, 1]])
-    found = mann_whitney(a, b, np.hstack([~swapped, swapped])).p
-    assert np.isnan(found).tolist() == [[False, True, True, False]] * 2
-    assert found[:, 0].tolist() == [1, 1]
-    expected[:, 3] = NAN  # one whole pair
-    np.testing.assert_array_equal(signed_rank_p(a - b, signs), expected)
 
 
 # Labels
 
 
 def test_the_forms_of_a_pair_exchange_their_labels():
-    in_first = permuted_labels(design_of(50, 50), 400)
+    in_first = permuted_labels(numbered_design(50, 50), 400)
     assert in_first.shape == (401, 100)
     assert in_first[0, :50].all()
     np.testing.assert_array_equal(in_first[:, :50], ~in_first[:, 50:])
@@ -139,7 +46,7 @@ def test_the_forms_of_a_pair_exchange_their_labels():
 
 
 def test_items_without_pairs_are_shuffled_and_groups_keep_their_sizes():
-    in_first = permuted_labels(design_of(30, 10, paired=False), 400)
+    in_first = permuted_labels(numbered_design(30, 10, paired=False), 400)
     assert in_first.shape == (401, 40)
     assert in_first[0].tolist() == [True] * 30 + [False] * 10
     assert set(in_first.sum(axis=1)) == {30}
@@ -173,7 +80,7 @@ def test_what_one_text_has_in_a_cluster_keeps_one_label(in_strata):
 def test_permutations_belong_to_the_items_alone():
     # The second model has scored fewer pairs, in another order. No dataset is named: those of the same items, as
     # GECO's, depend on one another and must be permuted together.
-    design = design_of(6, 6)
+    design = numbered_design(6, 6)
     order = [4, 0, 2]
     sides = [Side(side.items[order], side.items[order], np.arange(3), np.arange(3)) for side in (design.a, design.b)]
     fewer = Design(design.comparison, True, *sides)
@@ -219,18 +126,14 @@ def test_the_p_of_the_study_is_uniform_without_disparity():
 # The table, from files
 
 
-def study_settings(**changes) -> dict:
-    metric = {"better": "higher", "family": "complexity"}
-    statistics = {"groups": [["male", "female"], ["old", "young"]], "alpha": 0.05, "confidence": 0.95}
-    return {
-        "datasets": {"plots": {"label": "Plots"}, "cases": {"label": "Cases"}},
-        "models": {"small": {"label": "Small"}, "large": {"label": "Large"}},
-        "seeds": [0, 1],
-        "explainers": {"lime": {"label": "LIME"}, "grad": {"label": "Grad"}},
-        "metrics": {name: metric | {"label": name.title()} for name in ("gini", "mass")},
-        "statistics": statistics | {"control_draws": 99},
-        **changes,
-    }
+ASKED = {
+    "datasets": ["plots", "cases"],
+    "models": {"small": [0, 1], "large": [0, 1]},
+    "explainers": ["lime", "grad"],
+    "metrics": {"gini": "complexity", "mass": "complexity"},
+    "comparisons": {"gender": [["male", "female"], ["old", "young"]]},
+    **{"alpha": 0.05, "control_draws": 99},
+}
 
 
 @pytest.fixture(scope="module")
@@ -259,11 +162,12 @@ def score_paths(tmp_path_factory) -> StudyFiles:
 
 @pytest.fixture(scope="module")
 def rates(score_paths) -> pd.DataFrame:
-    return computed(permuted_rates, score_paths, study_settings())
+    [table] = made("permute_groups", score_paths, **ASKED)
+    return table
 
 
 def test_rows_and_cells_of_the_table(rates):
-    assert list(rates.columns) == control.COLUMNS
+    assert list(rates.columns) == CONTROL.schema.names
     expected = [("plots", model, test) for model in ("small", "large", "all") for test in TESTS]
     # No pairs, so one test; no mass: 2 explainers × 2 seeds.
     expected += [("cases", model, "mann_whitney") for model in ("small", "large", "all")]
@@ -290,38 +194,16 @@ def test_a_disparity_is_more_than_chance_and_none_is_not(rates):
 
 def test_the_real_rate_is_that_of_the_studys_own_tests(score_paths, rates):
     found = rates.set_index(["dataset", "model", "test"])["real_rate"]
-    statistics = study_settings()["statistics"] | {"groups": [["male", "female"]]}
-    table, _ = computed(disparity_table, score_paths, study_settings(statistics=statistics))
+    scored = {name: ASKED[name] for name in ("datasets", "models", "explainers", "metrics")}
+    [table] = made("measure_disparity", score_paths, **scored, comparisons={"gender": [["male", "female"]]})
     for (dataset, model), part in table.groupby(["dataset", "model"]):
         assert found[dataset, model, "mann_whitney"] == (part["p"] <= 0.05).mean()
 
 
 def test_a_metric_that_is_defined_nowhere_has_no_rate(score_paths):
-    metrics = {"mass": study_settings()["metrics"]["mass"]}
-    settings = study_settings(datasets={"cases": {"label": "Cases"}}, metrics=metrics)
-    table = computed(permuted_rates, score_paths, settings)
+    [table] = made("permute_groups", score_paths, **ASKED | {"datasets": ["cases"], "metrics": {"mass": "complexity"}})
     assert set(table["cells"]) == {0}
     assert table[["real_rate", "null_rate", "study_p"]].isna().all(axis=None)
-
-
-def test_scripts_write_table_and_figure(score_paths, rates, tmp_path):
-    control, settings = tmp_path / "control.parquet", study_settings()
-    done = run_result(
-        "permute_groups",
-        asked(permuted_rates, settings),
-        *("--scores", score_paths.scores, "--datasets", score_paths.datasets, "--output", control),
-    )
-    assert done.returncode == 0, done.stderr
-    pd.testing.assert_frame_equal(tables.read_table(control, CONTROL), rates)
-    figure = tmp_path / "control.svg"
-    done = run_plot("control", shown(settings, "datasets"), "--table", control, "--output", figure)
-    assert done.returncode == 0, done.stderr
-    figure = figure.read_text()
-    assert "Cases · Mann–Whitney" in figure
-    assert "Cases · Wilcoxon" not in figure
-    output = tmp_path / "x.svg"
-    done = run_plot("control", {"datasets": {"tales": "Tales"}}, "--table", control, "--output", output)
-    assert (done.returncode, "none of tales" in done.stderr, output.exists()) == (1, True, False)
 
 
 def test_the_figure_marks_the_real_rate_and_the_permutations(rates):

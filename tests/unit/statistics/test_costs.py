@@ -2,19 +2,15 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
-from rendering import run_result
+from study_files import made
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import COST_SUMMARY
-from evenlight.core.errors import InputError
 from evenlight.explainers.costs import write_cost
-from evenlight.statistics.analyses.costs import summarise_costs
-from evenlight.statistics.comparisons.files import Run, Runs, explainer_path
+from evenlight.statistics.comparisons.files import Run, explainer_path
 
 STUDY = {"datasets": ["plots"], "models": {"small": [0, 1]}, "explainers": ["grad", "gxi", "lime"]}
-RUNS = Runs(datasets=STUDY["datasets"], models=STUDY["models"])
 
 
 def part(texts: int, seconds: float, rows: int, asked: int, device: str = "A CPU", together=("grad", "gxi")) -> dict:
@@ -37,8 +33,19 @@ def costs(tmp_path) -> Path:
     return folder
 
 
+def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
+    for seed in (0, 1):
+        write_cost(explainer_path(costs, Run("plots", "small", seed), "gxi"), [])
+    path = tmp_path / "costs.parquet"
+    tables.write_table(made("summarise_costs", {"costs": costs}, **STUDY)[0], path, COST_SUMMARY)
+    table = tables.read_exactly(path, COST_SUMMARY)
+    unknown = table[table["explainer"] == "gxi"].squeeze()
+    assert unknown["texts"] == 0
+    assert unknown[["device", "seconds", "rows"]].isna().all()
+
+
 def test_costs_are_means_over_texts_by_device(costs):
-    table = summarise_costs(costs, RUNS, explainers=STUDY["explainers"])
+    [table] = made("summarise_costs", {"costs": costs}, **STUDY)
     found = {(row.explainer, row.device): row for row in table.itertuples()}
     assert list(found) == [("grad", "A CPU"), ("gxi", "A CPU"), ("lime", "A CPU"), ("lime", "A GPU")]
     grad = found["grad", "A CPU"]
@@ -46,34 +53,3 @@ def test_costs_are_means_over_texts_by_device(costs):
     assert (grad.seconds, grad.rows, grad.rows_asked) == pytest.approx((7 / 12, 1, 2))
     slow, fast = (found["lime", device] for device in ("A CPU", "A GPU"))
     assert [(of.seeds, of.texts, of.seconds, of.rows_asked) for of in (slow, fast)] == [(1, 4, 2, 9), (1, 2, 0.5, 9)]
-
-
-def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
-    for seed in (0, 1):
-        write_cost(explainer_path(costs, Run("plots", "small", seed), "gxi"), [])
-    output = tmp_path / "costs.parquet"
-    done = run_result("summarise_costs", STUDY, "--costs", costs, "--output", output)
-    assert done.returncode == 0, done.stderr
-    table = tables.read_exactly(output, COST_SUMMARY)
-    unknown = table[table["explainer"] == "gxi"].squeeze()
-    assert unknown["texts"] == 0
-    assert unknown[["device", "seconds", "rows"]].isna().all()
-    pd.testing.assert_frame_equal(pd.read_csv(output.with_suffix(".csv")), table, check_dtype=False)
-
-
-def test_a_study_of_which_nothing_is_known_has_a_table(tmp_path):
-    for seed in (0, 1):
-        for name in STUDY["explainers"]:
-            write_cost(explainer_path(tmp_path, Run("plots", "small", seed), name), [])
-    tables.write_table(
-        summarise_costs(tmp_path, RUNS, explainers=STUDY["explainers"]), tmp_path / "table.parquet", COST_SUMMARY
-    )
-    table = tables.read_exactly(tmp_path / "table.parquet", COST_SUMMARY)
-    assert list(table["texts"]) == [0, 0, 0]
-
-
-def test_a_record_that_is_missing_is_named_with_its_rule(costs):
-    path = explainer_path(costs, Run("plots", "small", 1), "gxi")
-    path.unlink()
-    with pytest.raises(InputError, match=r"gxi\.parquet: no such file.*rule attribute"):
-        summarise_costs(costs, RUNS, explainers=STUDY["explainers"])

@@ -7,9 +7,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from dataset_files import write_dataset
-from rendering import page_of, run_result, shown, tabulated
+from rendering import page_of
 from statsmodels.stats.oaxaca import OaxacaBlinder
-from study_files import asked, called
+from study_files import made
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
@@ -19,7 +19,6 @@ from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.reports.html_table import render
 from evenlight.statistics.analyses.covariate_adjusted import (
-    COMPUTED,
     CONSTANT,
     COVARIATES,
     FEW,
@@ -28,7 +27,6 @@ from evenlight.statistics.analyses.covariate_adjusted import (
     NO_OVERLAP,
     PART_OF_METRIC,
     Split,
-    covariate_adjusted_table,
     item_covariates,
     part_columns,
     split_groups,
@@ -295,20 +293,14 @@ def test_association_between_groups_is_found_as_large_as_it_is(association, trut
 # A study, from files
 
 
-def study_settings(**changes) -> dict:
-    metric = {"better": "higher", "family": "complexity"}
-    statistics = {"groups": [["male", "female"], ["old", "young"]], "confidence": 0.95, "control_draws": 50}
-    return {
-        "datasets": {"plots": {"label": "Plots"}, "cases": {"label": "Cases"}},
-        "models": {"small": {"label": "Small"}},
-        "seeds": [0, 1],
-        "explainers": {"lime": {"label": "LIME"}},
-        "metrics": {name: metric | {"label": name.title()} for name in ("gini", "mass")},
-        "statistics": statistics | {"from_probability": ["mass"]},
-        **changes,
-    }
-
-
+ASKED = {
+    "datasets": ["plots", "cases"],
+    "models": {"small": [0, 1]},
+    "explainers": ["lime"],
+    "metrics": dict.fromkeys(("gini", "mass"), "complexity"),
+    "comparisons": {"gender": [["male", "female"], ["old", "young"]]},
+    **{"confidence": 0.95, "control_draws": 50, "from_probability": ["mass"]},
+}
 PIECES = {"he": 1, "she": 1, "actor": 1, "actress": 2, "was": 1, "applauded": 2}
 
 
@@ -353,13 +345,12 @@ def write(tmp_path):
     return _write
 
 
-def folders_of(study: dict[str, list[Path]]) -> tuple[Path, Path, Path]:
+def computed(study: dict[str, list[Path]]) -> pd.DataFrame:
     folder = study["items"][0].parents[2]
-    return folder / "scores", folder / "datasets", folder / "predictions"
-
-
-def computed(study: dict[str, list[Path]], settings: dict) -> pd.DataFrame:
-    return called(covariate_adjusted_table, *folders_of(study), **asked(covariate_adjusted_table, settings))
+    [table] = made(
+        "adjust_for_covariates", {name: folder / name for name in ("scores", "datasets", "predictions")}, **ASKED
+    )
+    return table
 
 
 def plots() -> list[tuple]:
@@ -418,9 +409,8 @@ def test_odds_near_certainty_are_those_of_the_other_classes(study):
 
 
 def test_the_table_of_a_study(study):
-    table = computed(study, study_settings())
-    names = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
-    assert list(table.columns) == [*names, *COMPUTED]
+    table = computed(study)
+    assert list(table.columns) == COVARIATE_ADJUSTED.schema.names
     found = table.set_index(["dataset", "metric", "covariate"]).sort_index()
     assert len(found) == 2 * 2 * 4
     # One token more in half of the pairs: the whole disparity goes with it.
@@ -453,20 +443,10 @@ def test_the_table_of_a_study(study):
     assert found.at[("plots", "gini", "tokens"), "total"] == pytest.approx(np.mean(expected))
 
 
-def test_script_writes_the_table_and_its_page_says_why_cells_are_not_split(study, tmp_path):
-    for scored in study["scores"]:
-        tables.write_table(tables.read_table(scored, SCORES), scored, SCORES, {"note": "rounding noise"})
-    named = zip(("--scores", "--datasets", "--predictions"), folders_of(study), strict=True)
-    flags = [part for pair in named for part in pair]
-    path, settings = tmp_path / "computed.parquet", study_settings()
-    done = run_result("adjust_for_covariates", asked(covariate_adjusted_table, settings), *flags, "--output", path)
-    assert done.returncode == 0, done.stderr
-    assert "rounding noise" in str(tables.read_metadata(path, COVARIATE_ADJUSTED)["notes"])
-    table = computed(study, settings)
-    pd.testing.assert_frame_equal(tables.read_table(path, COVARIATE_ADJUSTED), table)
-    about = shown(settings, "datasets", confidence=0.95)
-    page = tabulated(tmp_path, "covariate_adjusted", table, **about).html
-    assert page == render(page_of("covariate_adjusted", table, **about))
+def test_the_page_says_why_cells_are_not_split(study):
+    table = computed(study)
+    about = {"datasets": {"plots": "Plots", "cases": "Cases"}, "confidence": 0.95}
+    page = render(page_of("covariate_adjusted", table, **about))
     assert "no causal claim" in page
     # What it says holds of every factor.
     assert "gender" not in page
@@ -481,19 +461,12 @@ def test_script_writes_the_table_and_its_page_says_why_cells_are_not_split(study
     assert [cell.text for cell in lines["confidence"]][-6:] == ["0", "1", "1", "0", "0", "0"]
 
 
-@pytest.mark.parametrize(("name", "rule"), [("items", "import_dataset"), ("predictions", "read_texts")])
-def test_missing_files_are_named(study, name, rule):
-    study[name][0].unlink()
-    with pytest.raises(InputError, match=rf"{study[name][0]}: no such file.*rule {rule}"):
-        computed(study, study_settings())
-
-
 @pytest.mark.parametrize(("name", "contract"), [("items", ITEMS), ("predictions", PREDICTIONS)])
 def test_items_that_are_missing_in_a_file_are_named(study, name, contract):
     path = study[name][0]
     tables.write_table(tables.read_arrow(path, contract).slice(1), path, contract)
     with pytest.raises(InputError, match=rf"{path.name}: column 'item_id' has no '0male', which has scores"):
-        computed(study, study_settings())
+        computed(study)
 
 
 def test_tokens_of_words_that_the_item_does_not_have_are_refused(study):
@@ -502,4 +475,4 @@ def test_tokens_of_words_that_the_item_does_not_have_are_refused(study):
     items["ground_truth"] = [truth[:2] for truth in items["ground_truth"]]
     tables.write_table(items, path, ITEMS)
     with pytest.raises(InputError, match=r"column 'word_id' has 2 for item '0male', which has 2 words in .*items"):
-        computed(study, study_settings())
+        computed(study)

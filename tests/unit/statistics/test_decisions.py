@@ -12,7 +12,6 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
 from evenlight.metrics import Metric
 from evenlight.metrics.families.answers.scored import scored
-from evenlight.statistics.analyses.control import permuted_labels
 from evenlight.statistics.analyses.decisions import (
     CHANGES,
     change_of_decision,
@@ -22,10 +21,7 @@ from evenlight.statistics.analyses.decisions import (
     smallest_exchanged_p,
 )
 from evenlight.statistics.analyses.effects import effect_tables
-from evenlight.statistics.analyses.verdict_control import permuted, permuted_verdicts
-from evenlight.statistics.comparisons.cells import Design, Side
 from evenlight.statistics.comparisons.files import Run, explainer_path
-from evenlight.statistics.comparisons.study import Comparison
 
 JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "smallest_effects": {}, "confidence": 0.95, "bootstrap_draws": 400}
 JUDGED |= {"primary": {}, "noise": []}
@@ -216,36 +212,3 @@ def test_a_verdict_on_agreement_is_of_questions(tmp_path):
 
 
 # Labels of forms permuted within the unit ---------------------------------------------------------------------------
-
-
-def test_permuted_labels_take_all_answers_of_a_form_along():
-    """A unit's answers change their label together, so that what is repeated stays what it was."""
-    random = np.random.default_rng(6)
-    units = 30
-    items = np.array([f"{number}" for number in range(2 * units)], dtype=object)
-    places = [np.arange(units), units + np.arange(units)]
-    sides = [Side(items[place], items[:units], place, np.arange(units)) for place in places]
-    design = Design(Comparison("gender", "male", "female"), True, *sides)
-    draws = random.normal(size=(1, 1, 5, 2 * units))
-    other = permuted(design, permuted_labels(design, 1)[1])
-    before, after = ([side.scores(draws) for side in (of.a, of.b)] for of in (design, other))
-    swapped = np.array([(after[0][..., unit] == before[1][..., unit]).all() for unit in range(units)])
-    assert 5 < swapped.sum() < 25
-    for unit in range(units):
-        first, second = (after[place][..., unit] for place in ((1, 0) if swapped[unit] else (0, 1)))
-        assert np.array_equal(first, before[0][..., unit])
-        assert np.array_equal(second, before[1][..., unit])
-
-
-def test_the_control_finds_nothing_where_the_answers_to_two_forms_differ(tmp_path):
-    """In every unit, by 0.8 standard deviations: a disparity, and as good as none with permuted labels."""
-    random = np.random.default_rng(7)
-    decisions = np.full((3, 40, 2), "wait", dtype=object)
-    answers = answers_of(decisions)
-    words = random.normal(size=len(answers)) + 0.8 * answers["item_id"].str.endswith("female")
-    files = write_units(tmp_path, answers, words=words)
-    [real] = called(effect_tables, *files.folders, **STUDY, **JUDGED)[0].itertuples()
-    assert real.verdict == "female more often"
-    control = called(permuted_verdicts, *files.folders, **STUDY, **JUDGED, verdict_permutations=20)
-    assert control["cells"].tolist() == [1] * 20
-    assert control["disparities"].sum() <= 3  # of 20 with a chance of 0.05, more in 1.6 %

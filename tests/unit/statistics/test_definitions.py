@@ -3,29 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from disparity_rows import disparity_rows
-from rendering import run_result
-from study_files import asked
 
-from evenlight.core import tables
-from evenlight.core.contracts.results import DEFINITIONS, SUMMARY
+from evenlight.core.contracts.results import DEFINITIONS
 from evenlight.statistics.analyses.definitions import definitions_table
-from evenlight.statistics.analyses.summary import summarise_disparity
 
 MODELS = {"small": "Small", "large": "Large"}
 EXPLAINERS = {"ig": "Integrated Gradients", "lime": "LIME"}
-SETTINGS = {
-    "datasets": {"plots": {"label": "Plots"}},
-    "models": {name: {"label": label} for name, label in MODELS.items()},
-    "explainers": {name: {"label": label} for name, label in EXPLAINERS.items()},
-    "metrics": {
-        "gini": {"metric": "gini", "label": "Gini", "better": "higher", "family": "complexity"},
-        "tau": {"metric": "sparsity", "label": "Sparsity, τ = 0.01", "better": "lower", "family": "complexity"},
-        "tau_paper": {"metric": "sparsity", "label": "Sparsity, τ = 0.1", "better": "lower", "family": "complexity"},
-    },
-    "seeds": [0, 1],
-    "statistics": {"groups": [["male", "female"]], "alpha": 0.05, "considerable_effect": 0.2},
-}
 DISPUTED = {"sparsity": ["tau", "tau_paper"]}
 ROWS = [(model, explainer) for model in MODELS for explainer in EXPLAINERS]
 # Per cell, in the order of ROWS: mean d, significant seeds of two, considerable.
@@ -106,28 +89,3 @@ def test_pairs_of_groups_are_counted_apart():
     between = table[table["metric"] != table["other"]].set_index("level_b")
     assert between["opposed"].to_dict() == {"female": 1, "neutral": 1}
     assert between["correlation"].to_dict() == pytest.approx({"female": -0.4019, "neutral": 0.4019}, abs=1e-4)
-
-
-@pytest.fixture
-def summary_file(tmp_path):
-    """The cells of RELEASED and PAPER as two seeds of equal d, summed up."""
-    rows = [
-        {
-            "dataset": "plots", "model": model, "seed": seed, "explainer": explainer, "metric": metric,
-            "p": 0.01 if seed < seeds else 0.5, "cohens_d": d,
-        }
-        for metric, cells in (("gini", RELEASED), ("tau", RELEASED), ("tau_paper", PAPER))
-        for (model, explainer), (d, seeds, _) in zip(ROWS, cells, strict=True)
-        for seed in (0, 1)
-    ]  # fmt: skip
-    path = tmp_path / "disparity_summary.parquet"
-    tables.write_table(summarise_disparity(disparity_rows(rows), **asked(summarise_disparity, SETTINGS)), path, SUMMARY)
-    return path
-
-
-def test_the_script_computes_the_table(summary_file, tmp_path):
-    computed = tmp_path / "definitions.parquet"
-    done = run_result("compare_definitions", {"disputed": DISPUTED}, "--tables", summary_file, "--output", computed)
-    assert done.returncode == 0, done.stderr
-    table = tables.read_table(computed, DEFINITIONS)
-    assert table["significant"].tolist() == [2, 1, 3]

@@ -125,13 +125,6 @@ def test_a_shift_by_rounding_is_no_disparity(files, scores):
     assert notes == []
 
 
-def test_swapped_pair_swaps_the_sign(two_seeds):
-    swapped = {"gender": [["female", "male"]]}
-    forward, backward = table_of(two_seeds)[0], table_of(two_seeds, comparisons=swapped)[0]
-    np.testing.assert_array_equal(forward["cohens_d"], -backward["cohens_d"])
-    np.testing.assert_array_equal(forward["p"], backward["p"])
-
-
 def test_undefined_metric_gives_a_note_and_no_row(files):
     for seed in (0, 1):
         files.write(score_table([NAN] * 5, [NAN] * 5), seed)
@@ -169,30 +162,10 @@ def test_notes_come_in_turn_and_each_once(files):
     ]
 
 
-def test_what_each_dataset_lacks_is_noted(files):
-    files.write(score_table([1, 2, 3], [2, 3, 5], ["lime"]), dataset="films")
-    people = score_table([1, 2, 3], [2, 3, 5], ["lime"])
-    files.write(people.replace({"group": {"female": "neutral"}, "item_id": {"(.*)female": r"\1neutral"}}, regex=True))
-    comparisons = {"gender": [["male", "female"], ["male", "neutral"]]}
-    settings = {"models": {"small": [0]}, "explainers": ["lime"], "comparisons": comparisons}
-    table, notes = table_of(files, datasets=["films", "plots"], **settings)
-    assert table[["dataset", "level_b"]].to_numpy().tolist() == [["films", "female"], ["plots", "neutral"]]
-    assert notes == [
-        says("dataset 'films'", "'male'", "'neutral'", "not compared", "'neutral'"),
-        says("dataset 'plots'", "'male'", "'female'", "not compared", "'female'"),
-    ]
-
-
 def refused(files: StudyFiles, **changes) -> str:
     with pytest.raises(InputError) as caught:
         table_of(files, **changes)
     return str(caught.value)
-
-
-def test_dataset_without_any_pair_is_refused(files):
-    for seed in (0, 1):
-        files.write(score_table([1, 2, 3], []), seed)
-    assert refused(files) == says("dataset 'plots'", "nothing", "gender: male", "'statistics.compare'")
 
 
 @pytest.mark.parametrize(("female", "count"), [([5, NAN, NAN], 1), ([NAN, NAN, NAN], 0)])
@@ -201,39 +174,6 @@ def test_level_with_too_few_scores_is_refused(files, female, count):
         files.write(score_table([1, 2, 3], female), seed)
     place = "dataset 'plots', model 'small', seed 0, explainer 'lime', metric 'gini': gender 'female'"
     assert refused(files) == says(place, f"has {count}", "needs at least 2", "more items", "out of the configuration")
-
-
-def test_infinite_score_is_refused(two_seeds):
-    path, _ = two_seeds.write(score_table([1, 2, float("inf")], [1, 2, 3]), 1)
-    assert refused(two_seeds).startswith(f"{path}: column 'gini'")
-
-
-def test_missing_metric_is_refused(two_seeds):
-    message = refused(two_seeds, metrics={"gini": "complexity", "sparsity": "complexity"})
-    path = two_seeds.scores / "plots" / "small" / "seed0" / "complexity" / "lime.parquet"
-    assert message.startswith(f"{path}: no column 'sparsity'; rule score")
-
-
-def test_repeated_item_is_refused(two_seeds):
-    table = score_table([1, 2, 3], [4, 5, 6], ["lime"])
-    [path] = two_seeds.write(pd.concat([table, table.head(1)]), 1)
-    assert refused(two_seeds).startswith(f"{path}: item '0-male' has two rows")
-
-
-def test_families_with_other_items_are_refused(two_seeds):
-    for seed in (0, 1):
-        two_seeds.write(score_table([1, 2], [3, 4], metric="sparsity"), seed, "other")
-    message = refused(two_seeds, metrics={"gini": "complexity", "sparsity": "other"})
-    assert "other/lime.parquet: column 'item_id'" in message
-
-
-@pytest.mark.parametrize(
-    "missing", ["scores/plots/small/seed1/complexity/lime.parquet", "datasets/plots/units.parquet"]
-)
-def test_missing_file_is_refused_with_its_rule(two_seeds, tmp_path, missing):
-    (tmp_path / missing).unlink()
-    rule = "score" if "scores" in missing else "import_dataset"
-    assert refused(two_seeds) == says(f"{tmp_path / missing}: no such file", f"rule {rule}")
 
 
 # The script

@@ -1,5 +1,7 @@
 """Agreement between explainers, against values by hand and other libraries."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import mannwhitneyu, spearmanr
-from study_files import StudyFiles
+from study_files import StudyFiles, made
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import AGREEMENT, ATTRIBUTIONS
@@ -19,12 +21,12 @@ from evenlight.statistics.analyses.explainer_agreement import (
     MEASURES,
     agreement_by_text,
     agreements,
-    summarise_agreement,
 )
-from evenlight.statistics.comparisons.files import Run, Runs, run_path
+from evenlight.statistics.comparisons.files import Run, run_path
 from evenlight.texts.predictions import Sentence, predictions_table, token_table
 
 RANK, TOP, SIGN = MEASURES
+GENDER = {"gender": [["male", "female"]]}
 
 
 def of_two(first, second, top=2):
@@ -141,6 +143,12 @@ def test_an_attribution_file_that_does_not_fit_is_refused(tmp_path):
 VALUES = {"female": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "male": [0.5, 0.7, 0.8, 0.9, 1.0, np.nan]}
 
 
+def summed_up(agreement: Path, datasets: Path, seeds=(0,), comparisons=GENDER) -> pd.DataFrame:
+    names = {"datasets": ["plots"], "models": {"small": list(seeds)}, "comparisons": comparisons, "alpha": 0.05}
+    [table] = made("summarise_agreement", {"agreement": agreement, "datasets": datasets}, **names)
+    return table
+
+
 @pytest.fixture
 def summary(tmp_path):
     """Six pairs, two seeds; the second seed has every value 0.1 lower."""
@@ -158,9 +166,7 @@ def summary(tmp_path):
             table[f"grad|lime|{measure}"] = [row["v"] - 0.1 * seed - 0.01 * number for row in rows]
         path = run_path(tmp_path, Run("plots", "small", seed))
         tables.write_table(table.sample(frac=1, random_state=seed), path, AGREEMENT)
-    runs = Runs(datasets=["plots"], models={"small": [0, 1]})
-    compared = {"gender": [["male", "female"]]}
-    table = summarise_agreement(tmp_path, files.datasets, runs, comparisons=compared, alpha=0.05)
+    table = summed_up(tmp_path, files.datasets, seeds=[0, 1])
     path = tmp_path / "agreement.parquet"
     tables.write_table(table, path, AGREEMENT_SUMMARY)
     return tables.read_exactly(path, AGREEMENT_SUMMARY)
@@ -195,16 +201,12 @@ def test_of_one_explainer_there_is_no_agreement(tmp_path):
     files = StudyFiles(tmp_path / "study")
     names = {"item_id": ["item0"], "pair_id": "a", "group": "male", "explainer": "grad"}
     files.write(pd.DataFrame(names | {"gini": 0.5}))
-    runs = Runs(datasets=["plots"], models={"small": [0]})
-    compared = {"gender": [["male", "female"]]}
-    assert summarise_agreement(tmp_path, files.datasets, runs, comparisons=compared, alpha=0.05).empty
+    assert summed_up(tmp_path, files.datasets).empty
 
 
 def test_nothing_compared(summary, tmp_path):
     """A study that describes has the rows of all texts alone, and the table keeps its contract."""
-    table = summarise_agreement(
-        tmp_path, tmp_path / "datasets", Runs(datasets=["plots"], models={"small": [0]}), comparisons={}, alpha=0.05
-    )
+    table = summed_up(tmp_path, tmp_path / "datasets", comparisons={})
     tables.write_table(table, tmp_path / "none.parquet", AGREEMENT_SUMMARY)
     assert len(table) == 3
     assert table["factor"].isna().all()

@@ -9,12 +9,12 @@ from dataset_files import as_dataset, write_dataset
 from scipy import sparse
 from scipy.stats import pearsonr
 from sklearn.feature_extraction.text import TfidfVectorizer
+from study_files import made
 
 from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
 from evenlight.reports.plots.associations import WORDS, draw_associations
 from evenlight.statistics.analyses.ground_truth import (
     counted_words,
-    ground_truth_tables,
     marked_places,
     tf_idf,
     word_associations,
@@ -177,7 +177,8 @@ def test_marks_are_held_against_what_differs():
 def test_tables_are_of_the_datasets_with_ground_truth(tmp_path):
     write_dataset(sentences(), tmp_path / "plots", classes=CLASSES)
     write_dataset(sentences().assign(ground_truth=None), tmp_path / "bare", classes=CLASSES)
-    words, summary = ground_truth_tables(tmp_path, datasets=["bare", "plots"], permutations=100, alpha=0.05)
+    asked = {"datasets": ["bare", "plots"], "permutations": 100, "alpha": 0.05}
+    summary, words = made("check_ground_truth", {"datasets": tmp_path}, **asked)
     assert list(words.columns) == WORD_ASSOCIATIONS.schema.names
     assert list(summary.columns) == GROUND_TRUTH.schema.names
     assert list(summary["dataset"]) == ["plots"]

@@ -1,7 +1,6 @@
 """The record of interim analyses: what is one more, what is none, and what is said of the level."""
 
 import json
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ import pandas as pd
 import pytest
 from rendering import run_result
 from scipy.stats import norm
-from study_files import SETTINGS, StudyFiles, asked, scores, study_of, written
+from study_files import SETTINGS, StudyFiles, scores, study_of, written
 
 from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.core.contracts.texts import ITEMS, UNITS
@@ -17,21 +16,19 @@ from evenlight.core.errors import InputError
 from evenlight.core.sources import digest
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.reports.index import found
-from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.analyses.interim_analyses import (
     COMPARISON,
     describe_lost,
     describe_repeated,
     foresee,
     levels_at_most,
-    read_analyses,
-    record_digest,
     refuse_late_plan,
     warnings_of,
     with_analyses,
 )
 from evenlight.statistics.analyses.judged_texts import judged_texts
 from evenlight.statistics.comparisons.files import items_path, units_path
+from evenlight.statistics.comparisons.look_plans import read_kept, record_digest
 from evenlight.statistics.comparisons.study import StudyScores
 
 EMPTY = pd.DataFrame(columns=INTERIM_ANALYSES.schema.names)
@@ -220,16 +217,15 @@ def test_a_plan_after_two_analyses_without_one_is_refused_with_the_way_out():
 
 def test_the_record_is_kept_by_the_command_and_says_what_must_be_read_first(files, tmp_path):
     record = tmp_path / "tables" / "interim_analyses.parquet"
-    names = {field.name for field in fields(StudyScores)}
-    settings = {key: value for key, value in asked(effect_tables, SETTINGS).items() if key in names}
-    settings |= {"record": str(record), "plan": "", "alpha": 0.05, "pairs": {"plots": None}, "models": {"small": [0]}}
+    settings = SETTINGS | {"record": str(record), "plan": "", "alpha": 0.05, "pairs": {"plots": None}}
+    settings["models"] = {"small": [0]}
     flags = ("--scores", files.scores, "--datasets", files.datasets, "--output", record)
 
     def judge() -> pd.DataFrame:
         done = run_result("record_analyses", settings, *flags)
         assert done.returncode == 0, done.stderr
         assert ("warning: Texts of 'plots'" in done.stdout) == bool(warnings_of(record))
-        return read_analyses(record)
+        return read_kept(record, INTERIM_ANALYSES)
 
     first = judge()
     assert first["units_a"].tolist() == [60]
@@ -246,12 +242,12 @@ def test_the_record_is_kept_by_the_command_and_says_what_must_be_read_first(file
 
 def test_a_record_that_was_edited_is_refused(tmp_path):
     path, record = tmp_path / "record.parquet", recorded(("", "a"), ("", "b"))
-    write_table(record, path, INTERIM_ANALYSES, {"digest": record_digest(record)})
-    pd.testing.assert_frame_equal(read_analyses(path), record, check_dtype=False)
+    write_table(record, path, INTERIM_ANALYSES, {"digest": record_digest(record, INTERIM_ANALYSES)})
+    pd.testing.assert_frame_equal(read_kept(path, INTERIM_ANALYSES), record, check_dtype=False)
     write_table(record.head(1), path, INTERIM_ANALYSES, read_metadata(path, INTERIM_ANALYSES))
     with pytest.raises(InputError, match=rf"^{path}: .*not those.*written"):
-        read_analyses(path)
-    assert read_analyses(Path("nowhere.parquet")).empty
+        read_kept(path, INTERIM_ANALYSES)
+    assert read_kept(Path("nowhere.parquet"), INTERIM_ANALYSES).empty
 
 
 def test_a_record_that_was_deleted_beside_verdicts_is_told(tmp_path):

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from measure_coverage import pairs
 from scipy.stats import bootstrap, mannwhitneyu, norm, t
 
 from evenlight.core.seeds import generator_for
@@ -243,46 +242,3 @@ def test_resamples_without_scores_are_left_out():
     a, b = [[1.0, 2, 4, NAN, NAN, NAN]], [[2.0, NAN, NAN, 3, 5, NAN]]
     for interval in intervals(a, b, True).values():
         assert interval.low <= interval.estimate <= interval.high
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [24, 50])
-def test_delta_of_scores_that_are_mostly_zero_is_covered(count):
-    """Of 24 such pairs, intervals of resamples held it in 83 to 89 % of cases."""
-    many = pairs("mostly 0", True, 200_000, generator_for("tests", "truth"))
-    truth = bootstrap_intervals(*many, True, 1, 0.95, generator_for("tests"))["cliffs_delta"].estimate
-    random, runs, covered = generator_for("tests", "zeros", count), 500, 0
-    for _ in range(runs):
-        found = bootstrap_intervals(*pairs("mostly 0", True, count, random), True, 1, 0.95, random)["cliffs_delta"]
-        covered += found.low <= truth <= found.high
-    # Four standard errors of 500 runs are 3.9 %.
-    assert covered / runs == pytest.approx(0.95, abs=0.039)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [50, 322])
-@pytest.mark.parametrize("d", [0.0, 0.5, 1.5])
-def test_coverage_of_normal_pairs(size, d):
-    random = generator_for("tests", "coverage", size, str(d))
-    truth = {"cohens_d": d, "cliffs_delta": 2 * norm.cdf(d / math.sqrt(2)) - 1}
-    _check_coverage(truth, lambda: _correlated(random, size, d), paired=True, random=random)
-
-
-def _correlated(random: np.random.Generator, size: int, d: float) -> tuple[np.ndarray, np.ndarray]:
-    """Two seeds of normal pairs, correlated by 0.5 between seeds and by 0.6 between the forms of a pair."""
-    unit, other = random.normal(size=(2, 1, size))
-    noise, other_noise = random.normal(size=(2, 2, size))
-    a, rest = (unit + noise) / math.sqrt(2), (other + other_noise) / math.sqrt(2)
-    return a + d, 0.6 * a + 0.8 * rest
-
-
-def _check_coverage(truth: dict, draw, paired: bool, random: np.random.Generator) -> None:
-    runs = 600
-    covered = dict.fromkeys(truth, 0)
-    for _ in range(runs):
-        found = bootstrap_intervals(*draw(), paired, 999, 0.95, random)
-        for name, value in truth.items():
-            covered[name] += found[name].low <= value <= found[name].high
-    for name, count in covered.items():
-        # A nominal 95 % within four standard errors, with one percent for samples of 30 to 50.
-        assert 0.905 < count / runs < 0.986, (name, count / runs)

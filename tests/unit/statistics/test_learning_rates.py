@@ -1,9 +1,12 @@
 """Learning rates: which one is chosen, by hand."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
+from study_files import made
 
-from evenlight.statistics.analyses.learning_rates import FILE, learning_rates
+from evenlight.statistics.analyses.learning_rates import FILE
 
 NAN, RATES = float("nan"), [0.1, 0.01, 5e-05]
 # By model and rate, losses and accuracies of the epochs.
@@ -18,6 +21,11 @@ HISTORIES = {
 }
 
 
+def of_histories(folder: Path, models: dict[str, list[float]]) -> pd.DataFrame:
+    [table] = made("summarise_learning_rates", {"learning_rates": folder}, datasets=["geco"], models=models)
+    return table
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory) -> pd.DataFrame:
     folder = tmp_path_factory.mktemp("rates")
@@ -26,7 +34,7 @@ def table(tmp_path_factory) -> pd.DataFrame:
         path.parent.mkdir(parents=True, exist_ok=True)
         history = pd.DataFrame(epochs, columns=["validation_loss", "validation_accuracy"])
         history.rename_axis("epoch").reset_index().to_csv(path, index=False)
-    return learning_rates(folder, {("geco", "bert"): RATES, ("geco", "ola"): RATES})
+    return of_histories(folder, {"bert": RATES, "ola": RATES})
 
 
 def test_the_rate_with_the_highest_accuracy_is_chosen_and_among_equals_that_with_the_lowest_loss(table):
@@ -46,4 +54,4 @@ def test_a_model_that_diverges_with_every_rate_has_no_chosen_one(tmp_path):
     path = tmp_path / FILE.format(dataset="geco", model="bert", rate=0.1)
     path.parent.mkdir(parents=True)
     pd.DataFrame({"epoch": [0], "validation_loss": [NAN], "validation_accuracy": [0.5]}).to_csv(path, index=False)
-    assert not learning_rates(tmp_path, {("geco", "bert"): [0.1]})["chosen"].any()
+    assert not of_histories(tmp_path, {"bert": [0.1]})["chosen"].any()

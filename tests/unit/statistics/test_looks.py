@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from rendering import run_result
 from scipy.stats import norm
-from study_files import SETTINGS, StudyFiles, asked, called, scores, study_of, written
+from study_files import JUDGED, SEEDS, SETTINGS, StudyFiles, called, scores, study_of, written
 from test_configuration import refusal
 
 from evenlight.core.contracts.results import EFFECTS, LOOKS
@@ -72,7 +72,7 @@ def files(tmp_path) -> StudyFiles:
 
 
 def effects(files: StudyFiles, **more) -> pd.DataFrame:
-    return called(effect_tables, *files.folders, **asked(effect_tables, SETTINGS), **more)[0].set_index("metric")
+    return called(effect_tables, *files.folders, **SETTINGS, **JUDGED, **more)[0].set_index("metric")
 
 
 def test_fewer_units_are_the_first_of_more(files):
@@ -153,7 +153,7 @@ def test_fewer_texts_than_were_looked_at_are_refused():
 
 def write_record(folder: Path, record: pd.DataFrame, effects_at: dict[str, list[int]]) -> Path:
     """A record of looks, and effects beside it that were estimated at some."""
-    write_table(record, folder / "looks.parquet", LOOKS, {"digest": record_digest(record)})
+    write_table(record, folder / "looks.parquet", LOOKS, {"digest": record_digest(record, LOOKS)})
     effects = EFFECTS.schema.empty_table()
     write_table(effects, folder / "effects.parquet", EFFECTS, {"looks": effects_at} if effects_at else {})
     return folder / "looks.parquet"
@@ -198,7 +198,7 @@ def write_predictions(files: StudyFiles, left_out: str) -> None:
     rows |= {"token_text": [["a"]] * len(items), "probability": [[0.5, 0.5]] * len(items), "predicted": 0}
     rows |= dict.fromkeys(("first_window", "last_window", "token_type", "foil"))
     rows["left_out"] = items["item_id"].map({left_out: "too_long"})
-    for seed in SETTINGS["seeds"]:
+    for seed in SEEDS:
         path = predictions_path(files.predictions, Run("plots", "small", seed))
         write_table(items[["item_id"]].assign(**rows), path, PREDICTIONS)
 
@@ -238,9 +238,8 @@ def test_another_text_of_an_earlier_look_is_refused_without_scores(files, tmp_pa
 
 def check_looks(files: StudyFiles, folder: Path, looks: list[int], pairs: int) -> subprocess.CompletedProcess:
     """What the command says of a plan at so many pairs."""
-    settings = {key: value for key, value in asked(effect_tables, SETTINGS).items() if key != "power"}
     planned = {"looks": looks, "spending": POCOCK, "spending_shares": [], "plan": "first", "settings": "{}"}
-    settings |= {"looks": planned, "pairs": pairs, "record": str(folder / "looks.parquet")}
+    settings = SETTINGS | JUDGED | {"looks": planned, "pairs": pairs, "record": str(folder / "looks.parquet")}
     flags = ("--datasets", files.datasets, "--predictions", files.predictions, "--output", folder / "texts.parquet")
     return run_result("check_looks", settings, *flags)
 

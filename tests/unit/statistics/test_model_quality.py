@@ -7,32 +7,23 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from dataset_files import as_dataset, write_dataset
-from rendering import page_of, run_result, tabulated
-from study_files import asked, taken
+from rendering import page_of
+from study_files import result_of
 
 from evenlight.core import tables
-from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.page_parts import NO_RUN
+from evenlight.statistics.analyses.base import Computed
 from evenlight.statistics.analyses.model_quality import (
     average_prediction_difference,
     balanced_accuracy,
     model_quality,
     predicted_items,
-    quality_per_seed,
-    summarise_quality,
 )
 from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.comparisons.chance_level import describe_chance
-from evenlight.statistics.comparisons.files import Runs
 
-SETTINGS = {
-    "datasets": {"plots": {"label": "Plots"}},
-    "models": {"small": {"label": "Small"}},
-    "seeds": [0, 1],
-    "statistics": {"groups": [["male", "female"]]},
-}
 # Three pairs; the male form is class 1, the female form class 0. Probabilities of class 1, seed 0:
 PROBABILITIES = {"0-male": 0.9, "0-female": 0.2, "1-male": 0.4, "1-female": 0.1, "2-male": 0.8, "2-female": 0.3}
 
@@ -87,9 +78,10 @@ def folders_of(files):
     return files[0].parents[1], files[1][0].parents[2]
 
 
-def measured(files, settings=SETTINGS):
-    runs, others = taken(Runs, asked(quality_per_seed, settings))
-    return quality_per_seed(*folders_of(files), runs, **others)
+def measured(files, seeds=(0, 1)) -> Computed:
+    folders = dict(zip(("datasets", "predictions"), folders_of(files), strict=True))
+    names = {"datasets": ["plots"], "models": {"small": list(seeds)}, "comparisons": GENDER}
+    return result_of("measure_quality", folders, **names)
 
 
 def value(quality: pd.DataFrame, measure: str, subset: str) -> float:
@@ -154,7 +146,7 @@ def test_three_classes_and_groups():
 
 
 def test_summary_over_seeds(files):
-    summary = summarise_quality(measured(files)[0])
+    summary = measured(files).tables[0]
     accuracy = summary[(summary["measure"] == "accuracy") & (summary["subset"] == "all")].iloc[0]
     assert accuracy["seeds"] == 2
     assert accuracy["mean"] == pytest.approx((5 / 6 + 1) / 2)
@@ -162,7 +154,7 @@ def test_summary_over_seeds(files):
 
 
 def test_the_page_leaves_a_run_empty_that_is_not_there(files):
-    summary = summarise_quality(measured(files)[0])
+    summary = measured(files).tables[0]
     others = summary.assign(dataset="news", model="large")
     # No pair is there to be compared.
     others = others[others["measure"] != "average_prediction_difference"]
@@ -197,8 +189,7 @@ def test_what_predictions_say_of_left_out_texts_is_noted_once(files):
     for path in files[1]:
         notes = {"notes": ["2 of 8 texts"]}
         tables.write_table(predictions_table(PROBABILITIES), path, PREDICTIONS, notes)
-    _, _, notes = measured(files)
-    assert notes == ["dataset 'plots', model 'small': 2 of 8 texts"]
+    assert measured(files).notes == ["dataset 'plots', model 'small': 2 of 8 texts"]
 
 
 def test_items_and_predictions_must_be_of_each_other(files):
@@ -247,38 +238,18 @@ def test_items_and_predictions_of_other_splits_do_not_count(files):
     pd.testing.assert_frame_equal(predicted_items(files[0], files[1][0]), expected)
 
 
-def test_dataset_without_items_is_refused(files):
-    files[0].unlink()
-    with pytest.raises(InputError, match=r"plots/items\.parquet: no such file.*import_dataset"):
-        measured(files)
-
-
-def test_scripts_write_all_tables(files, tmp_path):
-    summary, per_seed = tmp_path / "models.parquet", tmp_path / "models_per_seed.parquet"
-    datasets, predictions = folders_of(files)
-    balanced = tmp_path / "balanced_accuracy.parquet"
-    flags = ("--datasets", datasets, "--predictions", predictions, "--output", summary, per_seed, balanced)
-    done = run_result("measure_quality", asked(quality_per_seed, SETTINGS), *flags)
-    assert done.returncode == 0, done.stderr
-    read, of_seeds = tables.read_table(summary, QUALITY), pd.read_csv(per_seed.with_suffix(".csv"))
-    of_runs = tables.read_table(balanced, BALANCED_ACCURACY)
-    assert of_runs["value"].tolist() == pytest.approx([5 / 6, 1])
-    assert of_runs[["size", "clusters", "chance"]].to_numpy().tolist() == [[6, 3, 0.5]] * 2
+def test_of_a_model_that_may_guess_the_log_warns(files):
+    found = measured(files)
+    balanced = found.tables[2]
+    assert balanced["value"].tolist() == pytest.approx([5 / 6, 1])
+    assert balanced[["size", "clusters", "chance"]].to_numpy().tolist() == [[6, 3, 0.5]] * 2
     # So few texts show of neither run that it has learnt.
-    assert done.stdout.endswith(f"\nwarning: {describe_chance(of_runs)[0]}\n")
-    page = tabulated(tmp_path, "models", read, datasets={"plots": "Plots"}, models={"small": "Small"})
-    assert list(of_seeds.columns) == ["dataset", "model", "seed", "measure", "factor", "subset", "size", "value"]
-    assert set(of_seeds["seed"]) == {0, 1}
-    assert "0.917 ± 0.083" in page.html
-    assert re.findall("<th[^>]*>(girl|boy)</th>", page.html) == ["girl", "boy"]
-    assert "class 0" not in page.html
-    assert "0.917" in page.latex
-    assert "One run each" not in page.html
+    assert found.said == [f"warning: {describe_chance(balanced)[0]}"]
 
 
 def test_page_of_one_run_has_no_deviation_over_seeds(files):
-    per_seed, _, _ = measured(files, SETTINGS | {"seeds": [0]})
-    page = page_of("models", summarise_quality(per_seed), datasets={"plots": "P"}, models={"small": "Small"})
+    quality = measured(files, seeds=[0]).tables[0]
+    page = page_of("models", quality, datasets={"plots": "P"}, models={"small": "Small"})
     [[(_, [(_, cells)])]] = [table.rows for table in page.tables]
     assert re.fullmatch(r"\d\.\d{3}", cells[0].text)
     assert "One run each" in str(page.details)

@@ -60,11 +60,6 @@ def test_each_exchange_is_a_test_of_its_own(pairs):
         assert p[row] == pytest.approx(signed_rank_p(exchange * cells)[0], rel=1e-12)
 
 
-def test_a_cell_with_too_few_pairs_stands_beside_others():
-    p = signed_rank_p([[1, NAN, NAN], [1, 2, 4]])
-    assert np.isnan(p).tolist() == [[True, False]]
-
-
 def test_each_cell_has_its_own_unit():
     # Whatever the unit of the scores of a cell, and of the cells beside it.
     difference = np.array([0.3, -0.1, 0.2, 0.5, 0.4, -0.25, 0.6, 0.7])
@@ -110,8 +105,3 @@ def test_signed_rank_agrees_with_scipy(pairs, tied):
     kept = difference[difference != 0]
     expected = wilcoxon(kept, correction=True, method="auto").pvalue
     assert signed_rank(difference, np.zeros(pairs)) == pytest.approx(expected, rel=1e-12)
-
-
-def test_exchanging_the_forms_changes_nothing():
-    a, b = random("swap").normal(size=(2, 30))
-    assert signed_rank(a, b) == pytest.approx(signed_rank(b, a), rel=1e-12)

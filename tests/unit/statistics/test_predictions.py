@@ -1,5 +1,6 @@
 """What models take for what, against scikit-learn; the page and the figures that show it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,14 +9,13 @@ import pytest
 from dataset_files import write_dataset
 from rendering import page_of
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
+from study_files import made
 
 from evenlight.core import tables
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.plots.roc import draw_roc
 from evenlight.reports.plots.sentence import draw_sentence
-from evenlight.statistics.analyses.model_quality import quality_per_seed, summarise_quality
-from evenlight.statistics.analyses.predictions import prediction_tables
 from evenlight.statistics.analyses.word_attributions import chosen_sentence
 from evenlight.statistics.comparisons.files import Run, Runs, predictions_path
 
@@ -56,9 +56,14 @@ def study(folder, classes=CLASSES):
 RUNS = Runs(datasets=["plots"], models={"small": [0, 1]})
 
 
+def measured(folder: Path, classes=CLASSES) -> Sequence[pd.DataFrame]:
+    folders = dict(zip(("datasets", "predictions"), study(folder, classes), strict=True))
+    return made("measure_predictions", folders, **vars(RUNS))
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    return prediction_tables(*study(tmp_path_factory.mktemp("three")), RUNS)
+    return measured(tmp_path_factory.mktemp("three"))
 
 
 def test_confusions_and_curves_are_scikit_learn_s(found):
@@ -79,13 +84,14 @@ def test_confusions_and_curves_are_scikit_learn_s(found):
 
 
 def test_of_two_classes_there_is_the_curve_of_the_second(tmp_path):
-    _, curves = prediction_tables(*study(tmp_path, CLASSES[:2]), RUNS)
+    _, curves = measured(tmp_path, CLASSES[:2])
     assert list(curves["class"]) == ["male", "male"]
 
 
 def test_the_page_has_published_values_beside_strategies_of_their_names(found, tmp_path):
     folders = study(tmp_path)
-    per_seed, _, _ = quality_per_seed(*folders, RUNS, comparisons={"gender": [["male", "female"]]})
+    paths = dict(zip(("datasets", "predictions"), folders, strict=True))
+    quality = made("measure_quality", paths, **vars(RUNS), comparisons={"gender": [["male", "female"]]})[0]
     strategies = {"minilm": {"CE": "small", "ZS": "other"}, "ola_small": {"CEA": "small"}}
     published = [
         {"architecture": "BERT", "strategy": "CE", "measure": "accuracy", "mean": 99.8, "sd": 0.1},
@@ -95,7 +101,7 @@ def test_the_page_has_published_values_beside_strategies_of_their_names(found, t
     page = page_of(
         "predictions",
         found[1],
-        summarise_quality(per_seed),
+        quality,
         datasets={"plots": "Plots"},
         strategies=strategies,
         published={"plots": published},

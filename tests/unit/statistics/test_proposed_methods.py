@@ -1,20 +1,21 @@
 """Explainers that challenge all others: what is claimed of them, from what pairs, and what is refused."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
 from rendering import page_of
 from scipy.stats import binomtest
-from study_files import StudyFiles, called
+from study_files import StudyFiles, result_of
 from test_compared_strategies import STUDY, items_of_pairs
 
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
-from evenlight.statistics.analyses.proposed_methods import BEHIND, BEST, proposed_method_tables
-from evenlight.statistics.arrays.mean import mean_limits
-from evenlight.statistics.arrays.multiple_testing import Looks
-from evenlight.statistics.comparisons import mean_effects
+from evenlight.statistics.analyses.base import Computed
+from evenlight.statistics.analyses.proposed_methods import BEHIND, BEST
+from evenlight.statistics.arrays.multiple_testing import POCOCK
 from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.study import StudyScores
 
@@ -60,9 +61,13 @@ def files(tmp_path_factory) -> StudyFiles:
     return files
 
 
+def compared(files: StudyFiles, **asked) -> Computed:
+    return result_of("compare_proposed_methods", files, **asked)
+
+
 @pytest.fixture(scope="module")
-def made(files) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return called(proposed_method_tables, *files.folders, **ASKED)[:2]
+def made(files) -> Sequence[pd.DataFrame]:
+    return compared(files, **ASKED).tables
 
 
 def test_the_verdict_is_that_of_all_pairs(made):
@@ -145,7 +150,7 @@ def test_few_texts_show_no_more_than_their_signs_can(tmp_path):
         "strategies": {"bert": {"ZS": "zero"}},
         "metrics": {"mass": "correctness"},
     }
-    verdicts, *_ = called(proposed_method_tables, *files.folders, **asked)
+    verdicts, _ = compared(files, **asked).tables
     rows = verdicts.set_index("explainer")
     assert rows.loc["new", ["p_best", "p_behind"]].tolist() == [2.0**-10, 1]
     assert rows.loc["last", ["p_best", "p_behind"]].tolist() == [1, 2.0**-9]
@@ -164,9 +169,7 @@ def test_scores_that_are_the_same_decide_nothing(tmp_path):
         "proposed_methods": ["new"],
         "rivals": ["grad"],
     }
-    verdicts, pairs, _ = called(
-        proposed_method_tables, *files.folders, **asked | {"strategies": {"bert": {"ZS": "zero"}}}
-    )
+    verdicts, pairs = compared(files, **asked | {"strategies": {"bert": {"ZS": "zero"}}}).tables
     assert set(verdicts["verdict"]) == {"undecided"}
     assert set(verdicts["model"]) == {"zero"}
     assert pairs[["wins", "losses"]].to_numpy().sum() == 0
@@ -179,21 +182,12 @@ def test_a_rival_without_scores_is_told(tmp_path):
     table.loc[table["explainer"] == "lime", "mass"] = np.nan
     files.write(table, 0, "correctness", model="zero")
     asked = ASKED | {"models": {"zero": [0]}, "strategies": {"bert": {"ZS": "zero"}}, "proposed_methods": ["new"]}
-    verdicts, pairs, [note] = called(proposed_method_tables, *files.folders, **asked)
+    found = compared(files, **asked)
+    (verdicts, pairs), [note] = found.tables, found.notes
     assert verdicts.set_index("metric")["others"].to_dict() == {"mass": 1, "count": 2}
     assert "lime" not in set(pairs.loc[pairs["metric"] == "mass", "other"])
     for name in ("'plots'", "'mass'", "'new'", "'lime'", "zero"):
         assert name in note
-
-
-def test_earlier_analyses_draw_no_interval(tmp_path, monkeypatch):
-    files = StudyFiles(tmp_path)
-    files.write(scores_of("zero", 0), 0, "correctness", model="zero")
-    drawn = []
-    monkeypatch.setattr(mean_effects, "mean_limits", lambda *given: drawn.append(given[2]) or mean_limits(*given))
-    asked = ASKED | {"models": {"zero": [0]}, "strategies": {"bert": {"ZS": "zero"}}, "proposed_methods": ["new"]}
-    called(proposed_method_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1)))
-    assert sorted(set(drawn)) == [0, ASKED["bootstrap_draws"]]
 
 
 def test_what_an_earlier_analysis_has_found_stays_found(tmp_path):
@@ -213,10 +207,11 @@ def test_what_an_earlier_analysis_has_found_stays_found(tmp_path):
         "rivals": ["grad"],
     }
     asked |= {"strategies": {"bert": {"ZS": "zero"}}, "metrics": {"mass": "correctness"}}
-    [alone] = called(proposed_method_tables, *files.folders, **asked)[0].to_dict("records")
-    [grown] = called(proposed_method_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1), (0.5, 1.0)))[
-        0
-    ].to_dict("records")
+    [alone] = compared(files, **asked).tables[0].to_dict("records")
+    plan = {"plan": "first", "looks": [14, 20], "spending": POCOCK, "spending_shares": [0.5, 1.0], "settings": ""}
+    record = pd.DataFrame({"plan": "first", "look": [1, 2]})
+    found = result_of("compare_proposed_methods", files, record, **asked, looks=plan)
+    [grown] = found.tables[0].to_dict("records")
     assert alone["verdict"] == "undecided"
     assert (grown["verdict"], grown["side"], grown["p_best"]) == (BEST, 1, alone["p_best"])
 
@@ -267,7 +262,7 @@ def test_only_studies_of_strategies_have_proposed_methods():
 
 def test_yardsticks_stand_beside_and_do_not_count(made, files):
     """Without the only one that is better than it, a proposed method that was behind is so no longer."""
-    verdicts, pairs, _ = called(proposed_method_tables, *files.folders, **ASKED | {"rivals": ["random", "lime"]})
+    verdicts, pairs = compared(files, **ASKED | {"rivals": ["random", "lime"]}).tables
     assert set(verdicts["best_other"]) <= {"lime", "random"}
     assert (verdicts["others"] == 2).all()
     pd.testing.assert_frame_equal(pairs, made[1])

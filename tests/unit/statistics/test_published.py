@@ -1,7 +1,5 @@
 """The printed figures, and laying a study's own results beside them."""
 
-import re
-import shutil
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -9,16 +7,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import COMPARED, page_of, shown
-from study_files import asked
+from rendering import page_of
 
+from evenlight.core.contracts.results import PUBLISHED as CONTRACT
+from evenlight.core.contracts.results import PUBLISHED_AGREEMENT
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.reports.latex_table import latex
 from evenlight.reports.pages.published import NOTES
 from evenlight.statistics.analyses.published import (
-    AGREEMENT,
-    COMPARISON,
     agreement_beside,
     counterparts,
     join_published,
@@ -40,20 +37,16 @@ METRICS = {
     "sensitivity": "lower",
     "mass_accuracy": "higher",
 }
-SETTINGS = {
-    "datasets": {"geco_all": {}, "geco_subj": {}, "compas": {}, "stereotypes": {}, "own": {}},
-    "models": {"base": {"label": "Base"}, "tiny": {}, "fresh": {}, "minilm": {}},
-    "explainers": {"grad": {"label": "Gradient"}, "lime": {"label": "LIME"}, "random": {"label": "Random"}},
-    "metrics": {name: {"label": name, "better": better, "family": "any"} for name, better in METRICS.items()},
-    "seeds": [0, 1],
-    "statistics": {
-        "groups": [["male", "female"]],
-        "alpha": 0.05,
-        "considerable_effect": 0.2,
-        "published": {"base": "BERT", "tiny": "TinyBERT", "fresh": "BERT from scratch"},
-    },
+NAMES = {
+    "datasets": ["geco_all", "geco_subj", "compas", "stereotypes", "own"],
+    "models": ["base", "tiny", "fresh", "minilm"],
+    "explainers": ["grad", "lime", "random"],
+    "metrics": list(METRICS),
 }
-SHOWN = shown(SETTINGS, *COMPARED, considerable_effect=0.2)
+BESIDE = {"base": "BERT", "tiny": "TinyBERT", "fresh": "BERT from scratch"}
+SHOWN = {part: {name: name for name in names} for part, names in NAMES.items()} | {"considerable_effect": 0.2}
+SHOWN["models"] |= {"base": "Base"}
+SHOWN["metrics"] = {name: {"label": name, "better": better} for name, better in METRICS.items()}
 
 
 def cell(dataset="geco_all", model="base", explainer="grad", metric="comprehensiveness", **values) -> dict:
@@ -71,7 +64,7 @@ def cell(dataset="geco_all", model="base", explainer="grad", metric="comprehensi
 
 
 def compare(*cells: dict) -> pd.DataFrame:
-    return join_published(pd.DataFrame(cells), PUBLISHED, **asked(join_published, SETTINGS))
+    return join_published(pd.DataFrame(cells), PUBLISHED, **NAMES, beside=BESIDE)
 
 
 # The printed figures ----------------------------------------------------------------------------------
@@ -114,52 +107,16 @@ def test_printed_quality_of_the_models():
     assert found.loc[("geco_subj", "RoBERTa", "apd")].tolist() == [0.170, 0.098]
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "message"),
-    [
-        (
-            "disparity_counts.csv",
-            "Grad,comprehensiveness,5",
-            "Grad,comprehensiveness,6",
-            r"line 2: column 'significant_runs_of_5' has '6.0'.*no count of 5",
-        ),
-        ("disparity_counts.csv", "Grad,comprehensiveness,5", "Grad,comprehensiveness,", "line 2: column"),
-        ("disparity_counts.csv", "Grad,comprehensiveness,5", "Grad,comprehensiveness,4", "has another count"),
-        ("disparity_counts.csv", "significant_runs_of_5", "runs", "no column 'significant_runs_of_5'"),
-        (
-            "disparity_counts.csv",
-            "Grad,gini,4",
-            "Grad,comprehensiveness,4",
-            r"line 6: column 'metric' has 'comprehensiveness'.*second row",
-        ),
-        ("disparity_effect_sizes.csv", "5,-1.68,1.28", "5,,", "line 2: column 'cohens_d_mean' has 'nan', where"),
-        ("disparity_effect_sizes.csv", "5,-1.68,1.28", "5,-1.68,", "column 'cohens_d_sd' has 'nan',"),
-        ("disparity_effect_sizes.csv", "5,-1.68,1.28", "5,−1.68,1.28", "line 2: .* no number"),
-        ("disparity_effect_sizes.csv", "Grad,gini,4,.16,.22", "Grad,gini,3,.16,.22", "another count"),
-        ("model_bias.csv", "0.996", "high", "line 2: column 'tpr' has 'high', no number"),
-    ],
-)
-def test_damaged_figures_are_refused(tmp_path, file, old, new, message):
-    folder = shutil.copytree(FOLDER, tmp_path / "published")
-    text = (folder / file).read_text(encoding="utf-8")
-    assert old in text
-    (folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"{message}.*restore.*project's repository$") as raised:
-        read_published(folder)
-    assert re.search(rf"(/|but ){re.escape(file)}[,: ]", str(raised.value))
-
-
-@pytest.mark.parametrize("content", [b"", b'"training', b"\xff\xfe"])
-def test_what_is_no_table_is_refused(tmp_path, content):
-    folder = shutil.copytree(FOLDER, tmp_path / "published")
-    (folder / "model_bias.csv").write_bytes(content)
-    with pytest.raises(InputError, match=r"model_bias\.csv: not a CSV table in UTF-8 \(.+\); restore"):
-        read_published(folder)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"disparity_counts\.csv: no such file.*restore"):
-        read_published(tmp_path)
+def test_the_printed_figures_go_together():
+    counts, effects = (pd.read_csv(FOLDER / f"disparity_{name}.csv") for name in ("counts", "effect_sizes"))
+    keys = ["dataset", "model", "explainer", "metric"]
+    assert not counts.duplicated(["training", *keys]).any()
+    assert counts["significant_runs_of_5"].isin(range(6)).all()
+    # Each cell of Tables 3 and 4 is in Tables 8 to 11, too, with an effect where a run was significant.
+    both = counts[counts["training"] == "finetuned"].merge(effects, on=keys, how="outer", validate="one_to_one")
+    assert (both["significant_runs_of_5_x"] == both["significant_runs_of_5_y"]).all()
+    for column in ("cohens_d_mean", "cohens_d_sd"):
+        assert (both[column].isna() == (both["significant_runs_of_5_y"] == 0)).all()
 
 
 # Ours beside them -------------------------------------------------------------------------------------
@@ -167,7 +124,7 @@ def test_a_missing_file_is_named(tmp_path):
 
 def test_a_cell_of_both_studies():
     table = compare(cell())
-    assert list(table.columns) == COMPARISON
+    assert list(table.columns) == CONTRACT.schema.names
     row = table.iloc[0]
     assert (row["published_model"], row["published_significant"], row["published_d"]) == ("BERT", 5, -1.68)
     assert row[["within_one", "same_direction", "same_direction_all_seeds"]].all()
@@ -191,7 +148,6 @@ def test_other_cells_have_no_counterpart(other):
 def test_groups_named_the_other_way_round_give_the_same():
     reverse = cell(level_a="female", level_b="male", mean_d_significant=0.5, mean_d=0.4)
     pd.testing.assert_frame_equal(compare(reverse), compare(cell()))
-    pd.testing.assert_frame_equal(compare(cell(), reverse), compare(cell()))
 
 
 def test_rows_stand_in_the_order_of_the_configuration():
@@ -241,9 +197,9 @@ def test_impossible_counterparts_are_refused(models, message):
 
 
 def test_no_counterparts():
-    table = join_published(pd.DataFrame([cell()]), PUBLISHED, **asked(join_published, SETTINGS) | {"beside": {}})
+    table = join_published(pd.DataFrame([cell()]), PUBLISHED, **NAMES, beside={})
     assert table.empty
-    assert list(table.columns) == COMPARISON
+    assert list(table.columns) == CONTRACT.schema.names
 
 
 # Agreement --------------------------------------------------------------------------------------------
@@ -260,7 +216,7 @@ def four_cells() -> pd.DataFrame:
 
 
 def test_agreement_worked_by_hand():
-    overall = agreement_beside(four_cells(), **asked(agreement_beside, SETTINGS)).iloc[0]
+    overall = agreement_beside(four_cells(), **NAMES).iloc[0]
     assert overall[["part", "name", "cells", "directed"]].tolist() == ["overall", "all", 4, 3]
     assert overall["within_one"] == 3 / 4
     # Ours 2, 1, 0, 2 of 2 against 5, 5, 0, 5: each 2 is within one of three, the 1 of none, the 0 of one: 7 of 16.
@@ -288,9 +244,7 @@ def as_ours(**changed) -> pd.DataFrame:
 
 
 def test_a_study_agrees_with_itself():
-    table = agreement_beside(
-        join_published(as_ours(), PUBLISHED, **asked(join_published, SETTINGS)), **asked(agreement_beside, SETTINGS)
-    )
+    table = agreement_beside(join_published(as_ours(), PUBLISHED, **NAMES, beside=BESIDE), **NAMES)
     assert table["part"].tolist() == ["overall"] + ["dataset"] * 4 + ["model"] + ["explainer"] * 2 + ["metric"] * 7
     assert (table["within_one"] == 1).all()
     assert (table["same_direction"] == 1).all()
@@ -300,15 +254,15 @@ def test_a_study_agrees_with_itself():
 
 def test_cells_without_a_direction_are_counted_but_not_as_directed():
     neither = cell(significant_seeds=0, mean_d_significant=np.nan, mean_d=np.nan)
-    overall = agreement_beside(compare(neither), **asked(agreement_beside, SETTINGS)).iloc[0]
+    overall = agreement_beside(compare(neither), **NAMES).iloc[0]
     assert overall[["cells", "directed", "directed_all_seeds"]].tolist() == [1, 0, 0]
     assert overall[["same_direction", "kappa", "same_direction_all_seeds"]].isna().all()
 
 
 def test_one_direction_throughout_has_no_kappa():
-    assert np.isnan(agreement_beside(compare(cell()), **asked(agreement_beside, SETTINGS)).iloc[0]["kappa"])
-    nothing = agreement_beside(compare(cell(dataset="own")), **asked(agreement_beside, SETTINGS))
-    assert (len(nothing), list(nothing.columns)) == (0, ["part", "name", *AGREEMENT])
+    assert np.isnan(agreement_beside(compare(cell()), **NAMES).iloc[0]["kappa"])
+    nothing = agreement_beside(compare(cell(dataset="own")), **NAMES)
+    assert (len(nothing), list(nothing.columns)) == (0, PUBLISHED_AGREEMENT.schema.names)
 
 
 # Quality of the models --------------------------------------------------------------------------------
@@ -330,7 +284,7 @@ def qualities(groups: str = "male – female") -> pd.DataFrame:
 
 
 def beside_quality(*groups: str) -> pd.DataFrame:
-    return quality_beside(qualities(*groups), PUBLISHED, **asked(quality_beside, SETTINGS))
+    return quality_beside(qualities(*groups), PUBLISHED, datasets=NAMES["datasets"], beside=BESIDE)
 
 
 @pytest.mark.parametrize("groups", ["male – female", "female – male"])
@@ -346,7 +300,9 @@ def test_rates_are_accuracies_of_groups_on_geco_and_recalls_of_classes_elsewhere
 
 def test_a_model_that_is_for_some_datasets_has_no_row_of_another():
     quality = qualities()
-    table = quality_beside(quality[quality["dataset"] != "compas"], PUBLISHED, **asked(quality_beside, SETTINGS))
+    table = quality_beside(
+        quality[quality["dataset"] != "compas"], PUBLISHED, datasets=NAMES["datasets"], beside=BESIDE
+    )
     whole = beside_quality()
     pd.testing.assert_frame_equal(
         table, whole[whole["dataset"] == "geco_all"].reset_index(drop=True), check_dtype=False
@@ -363,7 +319,7 @@ def test_the_difference_of_other_groups_stands_beside_nothing():
     ]
     expected = beside_quality()
     for tables_in_order in ([others[0], quality, others[1]], [quality, *others]):
-        table = quality_beside(pd.concat(tables_in_order), PUBLISHED, **asked(quality_beside, SETTINGS))
+        table = quality_beside(pd.concat(tables_in_order), PUBLISHED, datasets=NAMES["datasets"], beside=BESIDE)
         pd.testing.assert_frame_equal(table, expected)
 
 
@@ -373,9 +329,7 @@ def test_the_difference_of_other_groups_stands_beside_nothing():
 def page_with(*cells: dict):
     comparison = compare(*cells)
     quality = beside_quality()
-    return page_of(
-        "published", comparison, agreement_beside(comparison, **asked(agreement_beside, SETTINGS)), quality, **SHOWN
-    )
+    return page_of("published", comparison, agreement_beside(comparison, **NAMES), quality, **SHOWN)
 
 
 def cells_of(table) -> list:
@@ -418,9 +372,7 @@ def test_cells_of_the_page(changed, text, bold, coloured):
 def test_a_page_without_a_common_cell_says_so():
     comparison = compare(cell(dataset="own"))
     quality = quality_beside(qualities(), PUBLISHED, datasets=[], beside={})
-    page = page_of(
-        "published", comparison, agreement_beside(comparison, **asked(agreement_beside, SETTINGS)), quality, **SHOWN
-    )
+    page = page_of("published", comparison, agreement_beside(comparison, **NAMES), quality, **SHOWN)
     assert "no cell" in page.introduction
     assert page.tables == page.notes == page.legend == []
     assert all("no cell" in form(page) for form in (render, latex))
@@ -430,6 +382,3 @@ def test_everything_on_the_page_can_be_printed_by_pdflatex():
     page = page_with(cell(), cell(dataset="compas"), cell(mean_d_significant=np.inf, metric="gini"))
     assert page.notes[: len(NOTES)] == NOTES
     latex(page).encode("ascii")
-
-
-# The script -------------------------------------------------------------------------------------------

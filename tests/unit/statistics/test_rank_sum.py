@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, norm
 
 from evenlight.statistics.arrays.rank_sum import mann_whitney
 
 NAN = float("nan")
-SCORES = st.lists(st.integers(-1000, 1000), min_size=2, max_size=30)
 
 
 @pytest.mark.parametrize(
@@ -52,25 +49,6 @@ def test_u_gives_cliffs_delta_of_the_example_in_effsize():
     # R package effsize, ?cliff.delta prints −0.25 for these ten and six values.
     treatment, control = [10, 10, 20, 20, 20, 30, 30, 30, 40, 50], [10, 20, 30, 40, 40, 50]
     assert 2 * mann_whitney(treatment, control).u.item() / (10 * 6) - 1 == pytest.approx(-0.25, rel=1e-14)
-
-
-@given(SCORES, SCORES)
-def test_u_counts_pairs(a, b):
-    signs = np.sign(np.subtract.outer(a, b))
-    assert mann_whitney(a, b).u.item() == (signs > 0).sum() + (signs == 0).sum() / 2
-
-
-@given(SCORES, SCORES)
-def test_p_does_not_depend_on_the_order_of_groups(a, b):
-    forward, backward = mann_whitney(a, b), mann_whitney(b, a)
-    assert forward.p.item() == pytest.approx(backward.p.item(), rel=1e-12)
-    assert forward.u.item() + backward.u.item() == len(a) * len(b)
-
-
-@given(SCORES, SCORES)
-def test_only_the_order_of_scores_counts(a, b):
-    transformed = mann_whitney(np.array(a, float) ** 3 + 1, np.array(b, float) ** 3 + 1)
-    assert (transformed.u, transformed.p) == (mann_whitney(a, b).u, mann_whitney(a, b).p)
 
 
 @pytest.mark.parametrize(("a", "b"), [([1, NAN], [2, 3]), ([1, 2], [3, NAN]), ([NAN, NAN], [1, 2])])

@@ -1,19 +1,22 @@
 """On which words a model relies: pairs of forms, words that name the group, and words, by hand and by statsmodels."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 from dataset_files import as_dataset
 from scipy.stats import spearmanr
-from study_files import taken
+from study_files import made
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.statistics.analyses.reliance import clustered_mean, compared, distance, measure_reliance, words_naming
-from evenlight.statistics.comparisons.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
+from evenlight.statistics.analyses.reliance import clustered_mean, compared, distance, words_naming
+from evenlight.statistics.comparisons.files import Run, attribution_path, items_path, predictions_path, units_path
 
+FOLDERS = ("attributions", "datasets", "predictions")
 PAIRS = 8
 # "She" or "Now he" stands before four words that both forms have; word 1 of them has two tokens.
 FORMS = {"female": ["She", "was", "never", "late", "."], "male": ["Now", "he", "was", "never", "late", "."]}
@@ -81,9 +84,8 @@ def write_study(folder, carries: str | None, alone: bool = False) -> None:
             tables.write_table(pd.DataFrame(attribution_file), path, ATTRIBUTIONS, about | {"explained_again": []})
 
 
-def measured(folder, **changes) -> tuple[pd.DataFrame, ...]:
-    folders, (runs, asked) = (folder / "attributions", folder / "datasets"), taken(Runs, ASKED | changes)
-    return measure_reliance(*folders, runs, predictions=folder / "predictions", **asked)
+def measured(folder, **changes) -> Sequence[pd.DataFrame]:
+    return made("measure_reliance", {name: folder / name for name in FOLDERS}, **ASKED | changes)
 
 
 @pytest.fixture(scope="module")

@@ -5,15 +5,12 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import run_result
-from study_files import StudyFiles
+from study_files import StudyFiles, made
 
 from evenlight.configuration import checkpoint, complete, for_some_datasets, without_labels
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
-from evenlight.core.contracts.results import COST_SUMMARY
 from evenlight.core.errors import InputError
-from evenlight.statistics.analyses.costs import summarise_costs
 from evenlight.statistics.analyses.summary import summarise_scores
 from evenlight.statistics.comparisons.families import sizes_of_families
 from evenlight.statistics.comparisons.files import Run, Runs, explainer_path
@@ -239,22 +236,14 @@ def test_families_have_the_comparisons_that_there_are(scored):
     assert sizes_of_families(scored, {"explainer": ["mine"]}, []) == {"primary": 1, "exploratory": 3}
 
 
-def test_a_table_has_a_row_where_a_combination_is_and_says_once_which_are_for_some_datasets(tmp_path):
+def test_a_table_has_a_row_where_a_combination_is(tmp_path):
     runs = Runs(datasets=["plots", "news"], models={"ours": [0], "theirs": [0]}, only=ONLY)
     unknown = COSTS.schema.empty_table()
     for run in runs:
         for explainer in runs.explainers_of(run.dataset, ["grad", "mine"]):
             tables.write_table(unknown, explainer_path(tmp_path / "costs", run, explainer), COSTS)
-    table = summarise_costs(tmp_path / "costs", runs, explainers=["grad", "mine"])
+    [table] = made("summarise_costs", {"costs": tmp_path / "costs"}, **vars(runs), explainers=["grad", "mine"])
     assert list(table[["dataset", "model", "explainer"]].itertuples(index=False, name=None)) == THERE
-    settings = vars(runs) | {"explainers": ["grad", "mine"]}
-    output = tmp_path / "table.parquet"
-    done = run_result("summarise_costs", settings, "--costs", tmp_path / "costs", "--output", output)
-    assert done.returncode == 0, done.stderr
-    assert tables.read_metadata(output, COST_SUMMARY)["notes"] == [
-        "model 'theirs' is for dataset 'news' only",
-        "explainer 'mine' is for dataset 'plots' only",
-    ]
 
 
 def test_explainers_of_datasets_come_in_sets():

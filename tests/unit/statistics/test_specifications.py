@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
-from rendering import run_result, run_script, shown
+from rendering import shown
 from scipy.stats import mannwhitneyu, norm
 from stratified import stratified_d
-from study_files import StudyFiles, called
+from study_files import StudyFiles, made, numbered_design
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
@@ -25,13 +25,10 @@ from evenlight.statistics.analyses.specifications import (
     effects_by_labels,
     estimates,
     joint_inference,
-    specification_tables,
 )
 from evenlight.statistics.arrays.effect_sizes import cohens_d
 from evenlight.statistics.arrays.rank_sum import stratified_delta
-from evenlight.statistics.comparisons.cells import Design, Side
 from evenlight.statistics.comparisons.files import Run, predictions_path
-from evenlight.statistics.comparisons.study import Comparison
 
 NAN = float("nan")
 GROUPS = ("male", "female")
@@ -39,17 +36,6 @@ GROUPS = ("male", "female")
 
 def numbers(*parts) -> np.random.Generator:
     return generator_for("test_specifications", *parts)
-
-
-def design_of(units_a: int, units_b: int, paired: bool = True, strata=None, clusters=None) -> Design:
-    """Numbered items, those of the first level first; ``strata`` (runs, items), ``clusters`` (units of a, of b)."""
-    sides = []
-    for number, (level, count, start) in enumerate((("m", units_a, 0), ("f", units_b, units_a))):
-        items = np.array([f"{level}{n}" for n in range(count)], dtype=object)
-        of_side = None if strata is None else np.asarray(strata)[:, start : start + count]
-        cluster = items if clusters is None else np.array(clusters[number], dtype=object)
-        sides.append(Side(items, cluster, start + np.arange(count), np.arange(count), of_side))
-    return Design(Comparison("gender", *GROUPS), paired, *sides)
 
 
 # By hand: three pairs, all eight exchanges. Differences within pairs of the three specifications, each a mean
@@ -112,7 +98,7 @@ def test_every_labelling_is_compared_as_the_real_one(paired, stratified):
     units = (14, 14) if paired else (14, 11)
     values = some_scores(f"{paired}{stratified}", *units)
     strata = numbers("strata").integers(0, 2, size=(2, sum(units))) if stratified else None
-    design = design_of(*units, paired, strata)
+    design = numbered_design(*units, paired, strata)
     in_first = permuted_labels(design, 6)
     found = effects_by_labels(values, design, slice(0, 2), in_first)
     flat = values.reshape(6, -1)
@@ -149,9 +135,9 @@ def test_equal_scores_differ_by_nothing_and_constant_groups_by_everything():
     assert d[1, 1] == pytest.approx(cohens_d([0.1, 0.1, 0.3], [0.1, 0.3, 0.3]))
     assert np.isnan(d[:, 2]).all()
     # The mean of ten times 0.1 is not 0.1.
-    labels = permuted_labels(design_of(5, 5), 9)
+    labels = permuted_labels(numbered_design(5, 5), 9)
     assert not d_by_labels(np.full((1, 10), 0.1), np.zeros((1, 10), dtype=int), labels).any()
-    effects = effects_by_labels(scores[:, None], design_of(3, 3, False), slice(0, 1), in_first)
+    effects = effects_by_labels(scores[:, None], numbered_design(3, 3, False), slice(0, 1), in_first)
     assert effects["cohens_d"][0, :2].tolist() == [0, -1]
     assert effects["cliffs_delta"][0, :2].tolist() == [0, -1]
     assert np.isnan(effects["cliffs_delta"][:, 2]).all()
@@ -205,7 +191,7 @@ def study(tmp_path):
 
 
 def test_rows_of_the_tables(study):
-    specifications, curves = called(specification_tables, *study(shift=1.5).folders, **ASKED)
+    curves, specifications = made("measure_specifications", study(shift=1.5), **ASKED)
     names = ["method", "explainer", "metric", "model", "seed", "effect"]
     expected = {
         (METHODS[explainer], explainer, metric, *run, effect)
@@ -251,7 +237,7 @@ def test_all_specifications_have_the_same_exchange_also_where_models_have_scored
     def alike(table, run):
         return without_first(study_rows(Run("plots", "small", 0), shift=0.3), run)
 
-    specifications, _ = called(specification_tables, *study(changed=alike).folders, **ASKED)
+    _, specifications = made("measure_specifications", study(changed=alike), **ASKED)
     ((design, in_first),) = labels
     assert in_first.shape == (100, 40)
     places = {item: place for place, item in enumerate([*design.a.items, *design.b.items])}
@@ -286,7 +272,6 @@ def test_strata_of_all_runs_bound_the_exchange(study):
         tables.write_table(
             pd.DataFrame(rows), predictions_path(files.predictions, Run("plots", model, seed)), PREDICTIONS
         )
-    asked = ASKED | {"strata": {"plots": "prediction"}, "predictions": files.predictions}
     seen = []
     original = control.permuted_labels
     with pytest.MonkeyPatch.context() as patch:
@@ -294,7 +279,7 @@ def test_strata_of_all_runs_bound_the_exchange(study):
             "evenlight.statistics.analyses.specifications.permuted_labels",
             lambda design, draws: seen.append((design, original(design, draws))) or seen[-1][1],
         )
-        specifications, _ = called(specification_tables, *files.folders, **asked)
+        _, specifications = made("measure_specifications", files, **ASKED, strata={"plots": "prediction"})
     ((design, in_first),) = seen
     order = [items.index(item) for item in [*design.a.items, *design.b.items]]
     pattern = np.array([values[order] for values in predicted.values()])
@@ -319,7 +304,7 @@ def test_what_decides_nothing_is_left_out_and_counted(study):
             table["gini"] = 0.25
         return table
 
-    specifications, curves = called(specification_tables, *study(changed=poor).folders, **ASKED)
+    curves, specifications = made("measure_specifications", study(changed=poor), **ASKED)
     found = curves.set_index(["kind", "method"])
     assert found["specifications"].to_dict() == {
         ("sparsity", "all"): 34, ("sparsity", "lime"): 22, ("sparsity", "saliency"): 12,
@@ -330,14 +315,12 @@ def test_what_decides_nothing_is_left_out_and_counted(study):
 
 
 def test_a_dataset_without_scores_of_a_kind_has_no_curve(study):
-    specifications, curves = called(
-        specification_tables, *study(changed=lambda t, _: t.assign(gini=NAN)).folders, **ASKED
-    )
+    curves, specifications = made("measure_specifications", study(changed=lambda t, _: t.assign(gini=NAN)), **ASKED)
     assert set(curves["kind"]) == set(specifications["kind"]) == {"sparsity"}
     nothing = dict.fromkeys(("tau", "tau_paper", "gini"), NAN)
     for table, contract in zip(
-        called(specification_tables, *study(changed=lambda t, _: t.assign(**nothing)).folders, **ASKED),
-        (SPECIFICATIONS, SPECIFICATION_CURVES),
+        made("measure_specifications", study(changed=lambda t, _: t.assign(**nothing)), **ASKED),
+        (SPECIFICATION_CURVES, SPECIFICATIONS),
         strict=True,
     ):
         assert (len(table), list(table.columns)) == (0, contract.schema.names)
@@ -370,7 +353,7 @@ def drawn(specifications, curves, kind="sparsity"):
 
 @pytest.fixture
 def found(study):
-    return called(specification_tables, *study(shift=0.4).folders, **ASKED)
+    return made("measure_specifications", study(shift=0.4), **ASKED)[::-1]
 
 
 def test_marks_stand_at_the_estimates_in_colours_of_significance(found):
@@ -423,18 +406,3 @@ def test_a_kind_without_a_curve_says_so(found, tmp_path):
     for name in ("one.svg", "two.svg"):
         draw([tmp_path / name], lambda: drawn(*found), "Title")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-
-
-def test_scripts_compute_and_draw(study, tmp_path):
-    files = study(shift=0.4)
-    table, curves, figure = (tmp_path / name for name in ("specifications.parquet", "curves.parquet", "figure.svg"))
-    folders = ("--scores", files.scores, "--datasets", files.datasets, "--output", curves, table)
-    done = run_result("measure_specifications", ASKED, *folders)
-    assert done.returncode == 0, done.stderr
-    assert len(tables.read_table(curves, SPECIFICATION_CURVES)) == 5
-    flags = ("--specifications", table, "--curves", curves, "--dataset", "plots", "--kind", "sparsity")
-    about = shown(SETTINGS, "explainers", "models", "metrics", dataset="Plots", alpha=0.05)
-    about["metrics"].pop("gini")
-    done = run_script("figures/draw_specifications.py", about, *flags, "--output", figure)
-    assert done.returncode == 0, done.stderr
-    assert "Sparsity on Plots" in figure.read_text()

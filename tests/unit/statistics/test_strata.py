@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 from stratified import stratified_d
-from study_files import StudyFiles, called
+from study_files import StudyFiles, called, numbered_design
 
 from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
@@ -21,7 +21,7 @@ from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.arrays.intervals import EFFECTS, bootstrap_intervals
 from evenlight.statistics.arrays.paired_tests import signed_rank_p
 from evenlight.statistics.arrays.rank_sum import stratified_delta
-from evenlight.statistics.comparisons.cells import Design, Side, design_of
+from evenlight.statistics.comparisons.cells import design_of
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path
 from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.study import Comparison
@@ -191,21 +191,9 @@ def test_units_that_are_clusters_of_their_own_change_nothing():
     assert effects_of(a, b, None, clusters=names) == effects_of(a, b, None)
 
 
-def design(units_a, units_b, clusters=None, strata=None, paired=False) -> Design:
-    """Numbered items; ``clusters`` and ``strata`` (one seed) of those of the first and then of the second level."""
-    sides = []
-    for level, count, start in (("m", units_a, 0), ("f", units_b, units_a)):
-        items = np.array([f"{level}{n}" for n in range(count)], dtype=object)
-        here = slice(start, start + count)
-        of_side = items if clusters is None else np.array(clusters, dtype=object)[here]
-        codes = None if strata is None else np.array([strata])[:, here]
-        sides.append(Side(items, of_side, start + np.arange(count), np.arange(count), codes))
-    return Design(Comparison("gender", "male", "female"), paired, *sides)
-
-
 def test_pairs_of_a_cluster_exchange_their_labels_together():
     clusters = ["x", "x", "y", "z", "z", "z"]
-    in_first = permuted_labels(design(6, 6, clusters * 2, paired=True), 200)[1:]
+    in_first = permuted_labels(numbered_design(6, 6, clusters=(clusters, clusters)), 200)[1:]
     assert (in_first[:, 0] == in_first[:, 1]).all()
     assert (in_first[:, 3:6] == in_first[:, 3:4]).all()
     assert 0.3 < (in_first[:, 0] == in_first[:, 2]).mean() < 0.7
@@ -215,7 +203,7 @@ def test_pairs_of_a_cluster_exchange_their_labels_together():
 def test_clusters_of_one_level_exchange_their_labels_as_a_whole():
     # Four clusters of men with two texts each and two of women with three; one of both, with a man and two women.
     clusters = [*"aabbccdd", "both", *"eeefff", "both", "both"]
-    in_first = permuted_labels(design(9, 8, clusters), 300)[1:]
+    in_first = permuted_labels(numbered_design(9, 8, False, clusters=(clusters[:9], clusters[9:])), 300)[1:]
     columns = np.array(clusters)
     for name in "abcdef":
         assert (in_first[:, columns == name] == in_first[:, columns == name][:, :1]).all()
@@ -227,7 +215,7 @@ def test_clusters_of_one_level_exchange_their_labels_as_a_whole():
 
 def test_labels_are_shuffled_within_strata():
     strata = [0] * 12 + [1] * 4 + [0] * 5 + [1] * 15
-    in_first = permuted_labels(design(16, 20, strata=strata), 300)
+    in_first = permuted_labels(numbered_design(16, 20, False, [strata]), 300)
     codes = np.array(strata)
     assert (in_first[:, codes == 0].sum(axis=1) == 12).all()
     assert (in_first[:, codes == 1].sum(axis=1) == 4).all()

@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
-from rendering import COMPARED, page_of, run_result, shown, tabulated
-from study_files import StudyFiles, asked, called, computed
+from rendering import page_of
+from study_files import StudyFiles, called, made
 from wording import says
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES as SCORES_CONTRACT
 from evenlight.core.contracts.results import DISPARITY, SCORE_SUMMARY, SUMMARY
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.core.errors import InputError
 from evenlight.reports.contrast import contrast_ratio
 from evenlight.reports.html_table import INK, render
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
@@ -30,19 +29,14 @@ from evenlight.statistics.analyses.summary import (
 )
 from evenlight.statistics.comparisons.cells import CELL
 
-SETTINGS = {
-    "datasets": {"plots": {"label": "Plots <all>"}},
-    "models": {"small": {"label": "Small"}},
-    "seeds": [0, 1, 2],
-    "explainers": {"lime": {"label": "LIME"}},
-    "metrics": {
-        "gini": {"label": "Gini index", "better": "higher", "family": "complexity"},
-        "sparsity": {"label": "Sparsity", "better": "lower", "family": "complexity"},
-    },
-    "statistics": {"groups": [["male", "female"]], "alpha": 0.05, "considerable_effect": 0.2},
-}
-DISPARITIES = shown(SETTINGS, *COMPARED, alpha=0.05, considerable_effect=0.2, noise=["random"])
-SCORES = shown(SETTINGS, *COMPARED, levels=["male", "female"])
+METRICS = {"gini": {"label": "Gini index", "better": "higher"}, "sparsity": {"label": "Sparsity", "better": "lower"}}
+SHOWN = {"datasets": {"plots": "Plots <all>"}, "models": {"small": "Small"}, "explainers": {"lime": "LIME"}}
+SHOWN |= {"metrics": METRICS}
+SCORED = {"datasets": ["plots"], "models": {"small": [0, 1, 2]}, "explainers": ["lime"], "factors": ["gender"]}
+SCORED |= {"metrics": dict.fromkeys(METRICS, "complexity")}
+JUDGED = {"higher_is_better": {"gini": True, "sparsity": False}, "alpha": 0.05, "considerable_effect": 0.2}
+DISPARITIES = SHOWN | {"alpha": 0.05, "considerable_effect": 0.2, "noise": ["random"]}
+SCORES = SHOWN | {"levels": ["male", "female"]}
 
 
 def disparity(metric: str, outcomes: list[tuple[float, ...]]) -> pd.DataFrame:
@@ -54,7 +48,7 @@ def disparity(metric: str, outcomes: list[tuple[float, ...]]) -> pd.DataFrame:
 
 
 def cell(metric: str, outcomes: list[tuple[float, ...]]) -> pd.Series:
-    summary = summarise_disparity(disparity(metric, outcomes), **asked(summarise_disparity, SETTINGS))
+    summary = summarise_disparity(disparity(metric, outcomes), **JUDGED)
     assert len(summary) == 1
     return summary.iloc[0]
 
@@ -136,21 +130,19 @@ def test_seeds_that_point_in_opposite_directions_are_counted():
         "area": [(0.01, 0.5, 0.5), (0.2, -0.5, -0.4)],
         "l2": [(0.01, -0.5, -0.5), (0.02, -0.5, -0.4)],
     }
-    settings = SETTINGS | {"metrics": {name: {"better": "lower"} for name in cells}}
+    settings = JUDGED | {"higher_is_better": dict.fromkeys(cells, False)}
     table = pd.concat([disparity(metric, outcomes) for metric, outcomes in cells.items()])
-    summary = summarise_disparity(table, **asked(summarise_disparity, settings))
+    summary = summarise_disparity(table, **settings)
     assert seeds_that_disagree(summary) == (3, 1)
     assert direction_notes(summary) == [says("3 cells", "1 (33%)", "opposite directions")]
-    contradicted = summarise_disparity(disparity("area", [(0.01, 0.5, -0.5)]), **asked(summarise_disparity, settings))
+    contradicted = summarise_disparity(disparity("area", [(0.01, 0.5, -0.5)]), **settings)
     assert direction_notes(contradicted) == [says("1 cells", "in 1", "Cohen's d", "other direction", "Cliff's delta")]
     assert direction_notes(summary.head(0)) == []
 
 
 def test_the_page_marks_where_d_points_the_other_way():
     table = disparity("gini", [(0.01, 0.4, -0.3), (0.02, 0.1, -0.5)])
-    html = render(
-        page_of("disparity", summarise_disparity(table, **asked(summarise_disparity, SETTINGS)), **DISPARITIES)
-    )
+    html = render(page_of("disparity", summarise_disparity(table, **JUDGED), **DISPARITIES))
     assert Structure(html).cells[::2] == ["2 F†", "(2) 0.25 ± 0.15 F†"]
     assert "0 have significant seeds" in html
 
@@ -160,7 +152,7 @@ def test_cells_of_yardsticks_stand_in_the_tables_and_are_not_counted():
     table = disparity("gini", [(0.01, 0.4), (0.2, 0.1)])
     table = pd.concat([table, table.assign(explainer="random")], ignore_index=True)
     labels = {"explainers": {"lime": "LIME", "random": "Random"}}
-    summary = summarise_disparity(table, **asked(summarise_disparity, SETTINGS))
+    summary = summarise_disparity(table, **JUDGED)
     page = page_of("disparity", summary, **DISPARITIES | labels)
     assert "1 cells, 1 have" in page.introduction
     assert dict(page.details)["Which cells are not counted?"].startswith("The 1 cells of random")
@@ -179,22 +171,15 @@ def test_cells_come_in_the_order_of_the_table_with_their_names():
         for seed in (0, 1)
         for number, cell_names in enumerate(names)
     ]
-    summary = summarise_disparity(disparity_rows(rows), **asked(summarise_disparity, SETTINGS))
+    summary = summarise_disparity(disparity_rows(rows), **JUDGED)
     assert list(summary[CELL].itertuples(index=False, name=None)) == names
     assert summary["mean_d"].tolist() == pytest.approx([0, 0.1, 0.2, 0.3])
     assert summary["better_group"].tolist()[1:] == ["male", "asian", "asian"]
 
 
-def test_unknown_metrics_are_refused():
-    table = pd.concat([disparity(metric, [(0.1, 0.1)]) for metric in ("sufficiency", "gini", "area")])
-    message = r"^disparity table: metric area, sufficiency.*'metrics'.*\(rule measure_disparity\)$"
-    with pytest.raises(InputError, match=message):
-        summarise_disparity(table, **asked(summarise_disparity, SETTINGS))
-
-
 def test_empty_disparity_table_gives_an_empty_summary():
     empty = pd.DataFrame(columns=DISPARITY.schema.names)
-    summary = summarise_disparity(empty, **asked(summarise_disparity, SETTINGS))
+    summary = summarise_disparity(empty, **JUDGED)
     assert summary.empty
     assert list(summary.columns) == SUMMARY.schema.names
 
@@ -234,7 +219,7 @@ def page() -> str:
             disparity("sparsity", [(0.01, 0.5), (0.02, -0.4), (0.01, 0.02)]),
         ]
     )
-    page = page_of("disparity", summarise_disparity(table, **asked(summarise_disparity, SETTINGS)), **DISPARITIES)
+    page = page_of("disparity", summarise_disparity(table, **JUDGED), **DISPARITIES)
     return render(replace(page, notes=["12 scores are undefined"]))
 
 
@@ -273,7 +258,7 @@ def test_labels_and_notes_are_escaped_text(page):
 
 
 def test_untested_cell_says_so():
-    table = summarise_disparity(disparity("gini", [(0.01, 0.5)]), **asked(summarise_disparity, SETTINGS))
+    table = summarise_disparity(disparity("gini", [(0.01, 0.5)]), **JUDGED)
     html = render(page_of("disparity", table, **DISPARITIES))
     assert Structure(html).cells[1] == "–"
     assert "no defined scores" in html
@@ -332,8 +317,13 @@ def score_files(tmp_path):
     return files
 
 
+def summed(files: StudyFiles) -> pd.DataFrame:
+    [table] = made("summarise_scores", files, **SCORED)
+    return table
+
+
 def test_mean_over_seeds_of_means_over_items(score_files):
-    summary = computed(summarise_scores, score_files, SETTINGS).set_index(["metric", "group"])
+    summary = summed(score_files).set_index(["metric", "group"])
     assert tuple(summary.loc[("gini", "male"), ["seeds", "mean", "sd"]]) == (3, 3, pytest.approx(np.std([1, 2, 6])))
     undefined = summary.loc[("sparsity", "male")]
     assert undefined["seeds"] == 0
@@ -345,7 +335,7 @@ def test_a_dataset_without_levels_has_one_group_of_all_texts(score_files, tmp_pa
     items = tables.read_table(tmp_path / "datasets" / "plots" / "items.parquet", ITEMS)
     units = pd.DataFrame(columns=UNITS.schema.names, dtype=object)
     score_files.write_dataset(items.drop(columns="attribute.gender"), units)
-    summary = computed(summarise_scores, score_files, SETTINGS)
+    summary = summed(score_files)
     tables.write_table(summary, tmp_path / "summary.parquet", SCORE_SUMMARY)
     summary = tables.read_table(tmp_path / "summary.parquet", SCORE_SUMMARY).set_index("metric")
     assert summary["factor"].isna().all()
@@ -364,10 +354,10 @@ def test_monte_carlo_error_is_that_of_the_groups_mean(score_files):
         contract = SCORES_CONTRACT.only("item_id", "gini", "sparsity", "gini_standard_error")
         table = tables.read_table(path, SCORES_CONTRACT.only("item_id", "gini", "sparsity"))
         tables.write_table(table.assign(gini_standard_error=[0.3, 0.4, np.nan, np.nan]), path, contract)
-    summary = computed(summarise_scores, score_files, SETTINGS).set_index(["metric", "group"])
+    summary = summed(score_files).set_index(["metric", "group"])
     assert summary.loc[("gini", "male"), "monte_carlo_error"] == pytest.approx(0.25)
     assert summary["monte_carlo_error"].isna().sum() == 3
-    cells = page_of("scores", computed(summarise_scores, score_files, SETTINGS), **SCORES).tables[0].rows[0][1][0][1]
+    cells = page_of("scores", summed(score_files), **SCORES).tables[0].rows[0][1][0][1]
     assert [cell.title for cell in cells] == [says("Monte-Carlo", "0.2500"), "", "", ""]
 
 
@@ -391,23 +381,6 @@ def test_monte_carlo_errors_belong_to_their_explainer_and_metric(tmp_path):
 
 
 def test_score_page_shows_groups_side_by_side(score_files):
-    html = render(page_of("scores", computed(summarise_scores, score_files, SETTINGS), **SCORES))
+    html = render(page_of("scores", summed(score_files), **SCORES))
     assert Structure(html).cells == ["3.000 ± 2.160", "–", "–", "–"]
     assert html.index(">male</th>") < html.index(">female</th>")
-
-
-def test_disparities_are_summed_up_and_written_with_their_notes(tmp_path):
-    runs, summary = (tmp_path / f"{name}.parquet" for name in ("disparity", "disparity_summary"))
-    table = disparity("gini", [(0.01, 0.5), (0.02, 0.7), (0.8, 0.0)])
-    tables.write_table(table, runs, DISPARITY, {"notes": ["a note"]})
-    settings = asked(summarise_disparity, SETTINGS)
-    done = run_result("summarise_disparity", settings, "--tables", runs, "--output", summary)
-    assert done.returncode == 0, done.stderr
-    [directions, note] = tables.read_metadata(summary, SUMMARY)["notes"]
-    assert directions.startswith("of 1 cells")
-    assert note == "a note"
-    page = tabulated(tmp_path, "disparity", tables.read_table(summary, SUMMARY), notes=["a note"], **DISPARITIES)
-    read = pd.read_csv(summary.with_suffix(".csv"))
-    assert read.loc[0, ["significant_seeds", "better_group"]].tolist() == [2, "male"]
-    assert "<li>a note</li>" in page.html
-    assert "a note" in page.latex

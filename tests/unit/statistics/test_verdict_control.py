@@ -53,13 +53,6 @@ def test_pairs_exchange_their_forms_as_a_whole():
         np.testing.assert_allclose(there.a.scores(values) - there.b.scores(values), signs * difference)
 
 
-def test_pairs_of_a_cluster_exchange_together():
-    design = Design(COMPARISON, True, side(list("aabbcc")), side(list("aabbcc"), 6))
-    moved = np.array([swapped(design, there) for there in permutations(design, 50)])
-    assert (moved[:, ::2] == moved[:, 1::2]).all()
-    assert len(np.unique(moved, axis=0)) == 8
-
-
 def test_variants_of_a_form_stay_together():
     first, second = side(list("ab"), 0, [0, 0, 1]), side(list("ab"), 3, [0, 1, 1])
     values = np.array([1.0, 3, 5, 10, 20, 40])
@@ -78,13 +71,6 @@ def test_texts_change_levels_and_sizes_stay():
     there = every[1]
     assert sorted([*there.a.scores(values), *there.b.scores(values)]) == values.tolist()
     assert there.a.items.tolist() == [f"item {int(score)}" for score in there.a.scores(values)]
-
-
-def test_texts_of_a_cluster_change_levels_together():
-    design = Design(COMPARISON, False, side(["x", "x", "y"]), side(["z", "z", "z", "w"], 3))
-    for there in permutations(design, 20):
-        assert set(there.a.clusters).isdisjoint(there.b.clusters)
-        assert len(set(there.a.clusters)) == 2
 
 
 def test_strata_go_with_their_texts():

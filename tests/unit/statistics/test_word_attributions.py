@@ -1,12 +1,14 @@
 """What explanations give to the words of both forms of a sentence, against scipy and by hand."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
 from dataset_files import write_dataset
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
-from study_files import taken
+from study_files import result_of
 from wording import says
 
 from evenlight.core import tables
@@ -15,8 +17,8 @@ from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.families.correctness.paper import mass_accuracy
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
-from evenlight.statistics.analyses.word_attributions import attribution_differences, read_word_shares, word_shares
-from evenlight.statistics.comparisons.files import Run, Runs, attribution_path, predictions_path
+from evenlight.statistics.analyses.word_attributions import read_word_shares, word_shares
+from evenlight.statistics.comparisons.files import Run, attribution_path, predictions_path
 from evenlight.texts.predictions import Sentence
 
 LEVELS = ("male", "female", "neutral")
@@ -67,11 +69,10 @@ def folder(tmp_path_factory):
     return folder
 
 
-def compared(folder, comparisons=THREE, **changes):
-    folders, (runs, others) = (folder / "attributions", folder / "datasets"), taken(Runs, NAMES | changes)
-    return attribution_differences(
-        *folders, runs, predictions=folder / "predictions", **others, comparisons=comparisons
-    )
+def compared(folder, comparisons=THREE) -> tuple[pd.DataFrame, Sequence[str]]:
+    folders = {name: folder / name for name in ("attributions", "datasets", "predictions")}
+    found = result_of("compare_attributions", folders, **NAMES, comparisons=comparisons)
+    return found.tables[0], found.notes
 
 
 @pytest.fixture(scope="module")

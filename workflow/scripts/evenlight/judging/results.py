@@ -8,7 +8,6 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -35,13 +34,20 @@ from evenlight.statistics.analyses.interim_analyses import (
     COMPARISON,
     describe_repeated,
     of_present,
-    read_analyses,
     with_analyses,
 )
-from evenlight.statistics.analyses.interim_analyses import record_digest as digest_of_analyses
 from evenlight.statistics.analyses.judged_texts import COUNTED
 from evenlight.statistics.analyses.look_records import with_look
-from evenlight.statistics.comparisons.look_plans import Plan, Planned, read_record, record_digest, refuse_another_plan
+from evenlight.statistics.comparisons.look_plans import (
+    Plan,
+    Planned,
+    looks_of,
+    now_as_text,
+    read_kept,
+    read_record,
+    record_digest,
+    refuse_another_plan,
+)
 from evenlight.statistics.comparisons.study import ALL
 from evenlight.statistics.results import Result as Result
 from evenlight.texts.score_tables import NAMES, ScoreTable, pairs_compared, read_score_table
@@ -160,7 +166,11 @@ class JudgeScores(OfTable):
         planned = {"planned": list(self.looks.looks), "spending": self.looks.spending} if self.looks else {}
         with self.named_as_keys():
             found = judge(self.path(inputs), **self.table.columns(), **of_table, **level, **planned)
-        about = {"looks": {self.looks.plan: list(inputs.tables[0]["units"])}} if self.looks else {}
+        about = {}
+        if self.looks:
+            # The record keeps the looks of other plans, too.
+            made = looks_of(Plan.of(self.looks, self.alpha), inputs.tables[0])
+            about = {"looks": {self.looks.plan: made.units}}
         return Computed([found.verdicts, found.counts, found.control], found.notes, str(found).splitlines(), about)
 
 
@@ -240,16 +250,16 @@ class RecordScoreAnalyses(OfScoreTable):
         files = json.dumps({self.file: digest(inputs.folders["score_table"] / Path(self.file).name)}, sort_keys=True)
         datasets = judged["dataset"].unique()
         record = with_analyses(
-            read_analyses(Path(self.record)),
+            read_kept(Path(self.record), INTERIM_ANALYSES),
             judged,
             plan=self.plan,
             level=self.alpha,
             pairs=dict.fromkeys(datasets),
             files=dict.fromkeys(datasets, files),
-            made=_now(),
+            made=now_as_text(),
         )
         present = describe_repeated(of_present(record, judged))
-        about = {"digest": digest_of_analyses(record), "present": present}
+        about = {"digest": record_digest(record, INTERIM_ANALYSES), "present": present}
         return Computed([record], (), [f"warning: {text}" for text in present["warnings"]], about)
 
 
@@ -298,8 +308,8 @@ class RecordScoreLooks(OfScoreTable):
         refuse_another_plan(record, plan, there)
         made = set(record.loc[record["plan"] == plan.name, "units"])
         for units in [number for number in digests if number not in made]:
-            record = with_look(record, plan, units, digests, _now())
-        return Computed([record], (), [record.to_string()], {"digest": record_digest(record)})
+            record = with_look(record, plan, units, digests, now_as_text())
+        return Computed([record], (), [record.to_string()], {"digest": record_digest(record, LOOKS)})
 
     def _refuse_other_units(self, made: pd.DataFrame, digests: Mapping[int, str], there: int) -> None:
         """Refuse a table that has too few units, or whose first ones are others than when they were judged."""
@@ -314,7 +324,3 @@ class RecordScoreLooks(OfScoreTable):
                     "judged; add new rows at the end, or begin a new plan with units that nobody has looked at: give "
                     "statistics.plan another name"
                 )
-
-
-def _now() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"

@@ -8,6 +8,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from evenlight import configuration
+from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.core.errors import InputError
 from evenlight.statistics.analyses import interim_analyses
 from evenlight.statistics.arrays.multiple_testing import Looks
@@ -138,7 +139,7 @@ class Verdicts:
         if self.stored:
             logger.warning("note: a storage keeps no record of interim analyses: levels of earlier ones are not told")
         try:
-            record = interim_analyses.read_analyses(Path(self.analyses))
+            record = look_plans.read_kept(Path(self.analyses), INTERIM_ANALYSES)
             if self.planned_looks:
                 interim_analyses.refuse_late_plan(record, plan)
             named = {name: name for name in self.readers}

@@ -21,11 +21,11 @@ from evenlight.reports.index.answers import MOST_CHARACTERS, answers_of, stored_
 from evenlight.reports.index.store import Store
 from evenlight.reports.text import json_number
 from evenlight.reports.verdict_words import sign_of
+from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.comparisons.cells import ModelScores
 from evenlight.statistics.comparisons.explained_words import (
     Explained,
     Level,
-    known_mean,
     pairs_and_others,
     relative,
     shown_levels,
@@ -265,7 +265,7 @@ def _shares(explained: Explained, explainer: str) -> np.ndarray:
     :data:`FULL` is 1.
     """
     of_runs = [relative(sums, explained.starts) for sums in explained.sums(explainer)]
-    return np.round(FULL * np.nan_to_num(known_mean(np.array(of_runs), axis=0))).astype(np.int8)
+    return np.round(FULL * np.nan_to_num(mean_of_known(np.array(of_runs), axis=0))).astype(np.int8)
 
 
 def stepped(values: np.ndarray) -> tuple[np.ndarray, list[list[float]]]:
@@ -288,7 +288,7 @@ def _level_means(means: np.ndarray, levels: list[Level], metrics: Sequence[str])
     ends = np.cumsum([len(level.units) for level in levels])[:-1]
     found: dict = {metric: {} for metric in metrics}
     for level, part in zip(levels, np.split(means, ends, axis=1), strict=True):
-        for metric, mean in zip(metrics, known_mean(part, axis=1), strict=True):
+        for metric, mean in zip(metrics, mean_of_known(part, axis=1), strict=True):
             found[metric].setdefault(level.factor, {})[level.name] = json_number(mean)
     return found
 

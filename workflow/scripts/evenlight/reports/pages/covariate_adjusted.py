@@ -42,7 +42,7 @@ def shown(study) -> Shown | None:
 
 def page(table: pd.DataFrame, *, names: Names, confidence: float) -> Page:
     """A table for each pair of groups, by dataset and covariate, from
-    :func:`evenlight.statistics.analyses.covariate_adjusted.covariate_adjusted_table`; the CSV file has every cell."""
+    :class:`evenlight.statistics.analyses.covariate_adjusted.AdjustForCovariates`; the CSV file has every cell."""
     parts = [
         _summary(f"{TITLE}, {pair.level_a} against {pair.level_b}", pair.rows(table), names.datasets)
         for pair in comparisons_in(table)

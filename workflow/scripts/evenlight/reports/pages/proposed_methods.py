@@ -37,7 +37,7 @@ def page(
     confidence: float,
 ) -> Page:
     """A table per dataset and metric, from
-    :func:`evenlight.statistics.analyses.proposed_methods.proposed_method_tables`."""
+    :class:`evenlight.statistics.analyses.proposed_methods.CompareProposedMethods`."""
     models = {ALL: ALL_MODELS} | models_of(strategies)
     keys = ["dataset", "metric", "explainer", "model"]
     rows = {tuple(getattr(row, key) for key in keys): row for row in verdicts.itertuples(index=False)}

@@ -47,7 +47,7 @@ def page(
     strategies: dict[str, dict[str, str]],
     confidence: float,
 ) -> Page:
-    """Means and ratios of every metric, from :func:`evenlight.statistics.analyses.strategy_summary.strategy_table`.
+    """Means and ratios of every metric (:class:`evenlight.statistics.analyses.strategy_summary.SummariseStrategies`).
 
     Of the metrics that have an expectation of random scores, which are those of mass accuracy, all subsets are shown
     and the ratios; of others all texts. The CSV file has everything.

@@ -28,7 +28,7 @@ SMALLEST_PANEL = 2.2
 def draw_agreement(summary: pd.DataFrame, models: dict[str, str], explainers: dict[str, str], title: str) -> Figure:
     """Mean agreement over texts and seeds, a row of panels for each model and a column for each measure.
 
-    ``summary`` are one dataset's rows of :func:`evenlight.statistics.analyses.explainer_agreement.summarise_agreement`.
+    ``summary`` are one dataset's rows of :class:`evenlight.statistics.analyses.explainer_agreement.SummariseAgreement`.
     Pairs whose agreement differs between two groups in most seeds are outlined.
     """
     side = CELL_SIZE * (len(explainers) - 1)

@@ -21,7 +21,7 @@ ROW_HEIGHT = 0.26  # inches
 def draw_control(table: pd.DataFrame, datasets: dict[str, str], title: str) -> Figure:
     """Per dataset and test the real share of significant cells and the mean and 95 % range of the permutations.
 
-    ``table`` is that of :func:`evenlight.statistics.analyses.control.permuted_rates`, whose rows of all models together
+    ``table`` is that of :class:`evenlight.statistics.analyses.control.PermuteGroups`, whose rows of all models together
     are drawn; ``datasets`` has the labels in order, from above. Datasets without a cell are refused.
     """
     of_all = table[(table["model"] == ALL) & (table["cells"] > 0)]

@@ -21,7 +21,7 @@ PANEL = (4.2, 3.2)  # inches
 def draw_randomisation(summary: pd.DataFrame, models: dict[str, str], explainers: dict[str, str], title: str) -> Figure:
     """Mean rank correlation of the absolute scores with those of the model as it is, by the layer that is reached.
 
-    ``summary`` are one dataset's rows of :func:`evenlight.statistics.analyses.randomisation.summarise_randomisation`. A
+    ``summary`` are one dataset's rows of :class:`evenlight.statistics.analyses.randomisation.SummariseRandomisation`. A
     panel for each order (rows) and model (columns), a line for each explainer; gaps where a correlation is undefined.
     """
     orders = [order for order in ORDERS if (summary["order"] == order).any()]

@@ -34,9 +34,9 @@ def draw_specifications(
     """The curve of all explainers, for every pair of groups.
 
     Both tables hold the rows of one dataset and kind of metric of
-    :func:`evenlight.statistics.analyses.specifications.specification_tables`. Below the estimates, which stand from the
-    smallest to the largest, each choice has a row with a tick below each estimate that is made so, and their median on
-    its right. Choices that a study has only one of are not shown.
+    :class:`evenlight.statistics.analyses.specifications.MeasureSpecifications`. Below the estimates, which stand from
+    the smallest to the largest, each choice has a row with a tick below each estimate that is made so, and their median
+    on its right. Choices that a study has only one of are not shown.
     """
     pairs = specifications[list(Comparison._fields)].drop_duplicates()
     if pairs.empty:

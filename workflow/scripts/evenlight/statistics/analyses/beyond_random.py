@@ -23,7 +23,6 @@ import pandas as pd
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
-from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
 from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, ModelScores
 from evenlight.statistics.comparisons.mean_effects import mean_effects
@@ -46,55 +45,6 @@ _JUDGED = ["wins", "losses", "ties", "share", "p_adjusted", "side", "verdict", "
 _MEAN = ["difference", "difference_low", "difference_high"]
 # Where less is attainable beyond random, as a share of a metric's largest score, it is rounding.
 LEAST_ROOM = 1e-9
-
-
-def beyond_random_table(
-    study: StudyScores,
-    judging: VerdictSettings,
-    *,
-    upper_bound: Mapping[str, str],
-    random: Sequence[str],
-    looks: Looks = ONE_LOOK,
-) -> pd.DataFrame:
-    """The verdicts on all cells, on what they are beyond random explanations, and on what they reach of the attainable.
-
-    Args:
-        study, judging, looks: as for :func:`evenlight.statistics.analyses.effects.effect_tables`. The margins of
-            metrics count for the scores and beyond random.
-        upper_bound: of metrics, the explainer that searches the best scores.
-        random: the random explainers.
-
-    Returns:
-        Rows of :data:`BEYOND_RANDOM`. Each of the three parts (``plain``, ``beyond``, ``own``) has its wins, losses,
-        ties, share, adjusted p, side, verdict and reason, judged by itself; the first two have the mean difference
-        with its limits. ``random_difference`` is the one less the other. ``score_a``, ``random_a``, ``upper_bound_a``
-        and those of ``_b`` are mean scores; ``reached_a`` and ``reached_b`` where they stand between both ends.
-        ``outcome`` is what becomes of a disparity beyond random (:func:`outcome_of`), ``made_by`` who makes it
-        (:func:`maker_of`).
-    """
-    here = partial(_read, judging=judging, upper_bound=upper_bound, random=random)
-    present = here(study, effects=True)
-    if not present[PLAIN]:
-        return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
-    earlier = [here(replace(study, first=units)) for units in looks.units[:-1]]
-    parts = {
-        name: judged(present[name], of_part(judging, name), looks, [of_look[name] for of_look in earlier])
-        for name in (PLAIN, BEYOND, OWN)
-    }
-    table = parts[PLAIN].set_index(CELL)[["family", "adjusted_by", "seeds", "units_a", "units_b", "sd", *_MEANS]]
-    for name, part in parts.items():
-        names = _JUDGED if name == OWN else [*_JUDGED, *_MEAN]
-        there = pd.DataFrame(columns=[*CELL, *names]) if part.empty else part
-        table = table.join(there.set_index(CELL)[names].add_prefix(f"{name}_"))
-    table["random_difference"] = table["plain_difference"] - table["beyond_difference"]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for level in "ab":
-            room = table[f"upper_bound_{level}"] - table[f"random_{level}"]
-            table[f"reached_{level}"] = (table[f"score_{level}"] - table[f"random_{level}"]) / room.where(room != 0)
-    table["outcome"] = _outcomes(table, BEYOND)
-    table["made_by"] = [maker_of(outcome) for outcome in _outcomes(table, OWN)]
-    text = dict.fromkeys((*(f"{name}_reason" for name in parts), "own_verdict", "outcome", "made_by"), "str")
-    return table.reset_index()[BEYOND_RANDOM.schema.names].astype(text)
 
 
 def of_part(judging: VerdictSettings, name: str) -> VerdictSettings:
@@ -136,7 +86,7 @@ def _ends(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean scores of the random explainers and the best of all, as :func:`counted_parts` has them.
 
-    ``model`` names the items, ``again`` has the scores of all explainers; all else as in :func:`beyond_random_table`.
+    ``model`` names the items, ``again`` has the scores of all explainers; all else as in :class:`MeasureBeyondRandom`.
     """
     noise, best = {}, None
     for scores in again.explainers:
@@ -250,7 +200,19 @@ def maker_of(own: str | None) -> str | None:
 
 
 class MeasureBeyondRandom(JudgedAtLooks):
-    """What is left of every disparity beyond that of random explanations?"""
+    """What is left of every disparity beyond that of random explanations?
+
+    Each of the three parts (``plain``, ``beyond``, ``own``) has its wins, losses, ties, share, adjusted p, side,
+    verdict and reason, judged by itself; the first two have the mean difference with its limits. ``random_difference``
+    is the one less the other. ``score_a``, ``random_a``, ``upper_bound_a`` and those of ``_b`` are mean scores;
+    ``reached_a`` and ``reached_b`` where they stand between both ends. ``outcome`` is what becomes of a disparity
+    beyond random (:func:`outcome_of`), ``made_by`` who makes it (:func:`maker_of`). The margins of metrics count for
+    the scores and beyond random.
+
+    Attributes:
+        random: the random explainers.
+        upper_bound: of metrics, the explainer that searches the best scores.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"beyond_random": BEYOND_RANDOM}
     version: ClassVar[int] = 3
@@ -281,5 +243,27 @@ class MeasureBeyondRandom(JudgedAtLooks):
     def compute(self, inputs: Inputs) -> Computed:
         """The effects beyond random, with their verdicts."""
         study, looks = inputs.located(self.study), self.looks_made(inputs)
-        table = beyond_random_table(study, self.judging, random=self.random, upper_bound=self.upper_bound, looks=looks)
+        here = partial(_read, judging=self.judging, upper_bound=self.upper_bound, random=self.random)
+        present = here(study, effects=True)
+        if not present[PLAIN]:
+            return Computed([pd.DataFrame(columns=BEYOND_RANDOM.schema.names)], score_notes(study))
+        earlier = [here(replace(study, first=units)) for units in looks.units[:-1]]
+        parts = {
+            name: judged(present[name], of_part(self.judging, name), looks, [of_look[name] for of_look in earlier])
+            for name in (PLAIN, BEYOND, OWN)
+        }
+        table = parts[PLAIN].set_index(CELL)[["family", "adjusted_by", "seeds", "units_a", "units_b", "sd", *_MEANS]]
+        for name, part in parts.items():
+            names = _JUDGED if name == OWN else [*_JUDGED, *_MEAN]
+            there = pd.DataFrame(columns=[*CELL, *names]) if part.empty else part
+            table = table.join(there.set_index(CELL)[names].add_prefix(f"{name}_"))
+        table["random_difference"] = table["plain_difference"] - table["beyond_difference"]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for level in "ab":
+                room = table[f"upper_bound_{level}"] - table[f"random_{level}"]
+                table[f"reached_{level}"] = (table[f"score_{level}"] - table[f"random_{level}"]) / room.where(room != 0)
+        table["outcome"] = _outcomes(table, BEYOND)
+        table["made_by"] = [maker_of(outcome) for outcome in _outcomes(table, OWN)]
+        text = dict.fromkeys((*(f"{name}_reason" for name in parts), "own_verdict", "outcome", "made_by"), "str")
+        table = table.reset_index()[BEYOND_RANDOM.schema.names].astype(text)
         return Computed([table], score_notes(study))

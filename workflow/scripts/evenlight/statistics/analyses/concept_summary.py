@@ -42,77 +42,14 @@ from evenlight.statistics.comparisons.files import (
     run_path,
     score_path,
 )
+from evenlight.statistics.comparisons.study import ALL
 
-ALL = "all"
 # Not an error, and of texts, not of changes: more is better.
 ORDER = "order_faithfulness"
 
 
-def concept_tables(
-    folders: Mapping[str, Path],
-    runs: Runs,
-    *,
-    concepts: Mapping[str, Mapping[str, Sequence[str]]],
-    explainers: Sequence[str],
-    metrics: Sequence[str],
-    confidence: float,
-    bootstrap_draws: int,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(errors of the estimates, effects) in the columns of ``CONCEPT_ERRORS`` and ``CONCEPT_EFFECTS``.
-
-    Args:
-        folders: of a study, below its results, by their names.
-        runs: those of the study.
-        concepts: of each dataset, names to levels.
-        explainers: names.
-        metrics: names of columns of the scores.
-        confidence, bootstrap_draws: of the intervals. They are those of the mean over these trained models, for
-            further originals.
-
-    Errors have a row for all changes, for those of each concept, of each kind, and of each kind of each concept; order
-    faithfulness (:func:`evenlight.concepts.effects.order_faithfulness`) one for all. Means are over changes and then
-    over seeds, sd is that of seeds with divisor n, as CEBaB prints it.
-    """
-    errors, effects = [], []
-    for dataset, levels in concepts.items():
-        items = read_table(items_path(folders["datasets"], dataset), ITEMS)
-        listed = read_table(folders["changes"] / dataset / "changes.parquet", CHANGES)
-        listed = listed[listed["split"] == "test"].reset_index(drop=True)
-        cluster = listed["base"].map(items.set_index("item_id")["cluster"])
-        label, people = items.set_index("item_id")["label"], peoples_levels(items, levels)
-        for model, seeds in runs.models_of(dataset).items():
-            of_model, texts = [Run(dataset, model, seed) for seed in seeds], []
-            for run in of_model:
-                table = read_table(run_path(folders["representations"], run), REPRESENTATIONS)
-                table = table[table["split"] == "test"]
-                texts.append(represented_texts(table, people, levels))
-            changes = changes_of(listed, texts[0], levels)
-            true = [true_effects(of_seed, changes) for of_seed in texts]
-            names = {"dataset": dataset, "model": model}
-            effects += [names | row for row in effect_rows(texts, changes, label, levels)]
-            for explainer in runs.explainers_of(dataset, explainers):
-                scores = [
-                    read_table(score_path(folders["scores"], run, "concepts", explainer), SCORES).set_index("item_id")
-                    for run in of_model
-                ]
-                values = np.stack([table.loc[listed["change_id"], list(metrics)].to_numpy() for table in scores])
-                by_metric = dict(zip(metrics, np.moveaxis(values, 2, 0), strict=True))
-                for row in error_rows(by_metric, listed, cluster.to_numpy(), confidence, bootstrap_draws):
-                    errors.append(names | {"explainer": explainer} | row)
-                order = []
-                for run, of_seed in zip(of_model, true, strict=True):
-                    path = explainer_path(folders["concept_effects"], run, explainer)
-                    said = read_table(path, CHANGE_EFFECTS).set_index("change_id").loc[listed["change_id"], "effect"]
-                    order.append(order_faithfulness(of_seed, np.stack(said), changes))
-                errors.append(names | {"explainer": explainer} | _order_row(order))
-    return (
-        pd.DataFrame(errors, columns=CONCEPT_ERRORS.schema.names),
-        pd.DataFrame(effects, columns=CONCEPT_EFFECTS.schema.names),
-    )
-
-
 def notes_of_explainers(folders: Mapping[str, Path], runs: Runs, explainers: Sequence[str]) -> list[str]:
-    """What readers must know of the estimates of a study; arguments as for :func:`concept_tables`."""
+    """What readers must know of the estimates of a study."""
     notes: dict[tuple[str, str, str], None] = {}
     for dataset in runs.datasets:
         for explainer, run in product(runs.explainers_of(dataset, explainers), runs.of(dataset)):
@@ -128,7 +65,7 @@ def forgetting_notes(
     concepts: Mapping[str, Mapping[str, Sequence[str]]],
     explainers: Sequence[str],
 ) -> list[str]:
-    """What the networks of ``explainers`` have forgotten of each concept; arguments as for :func:`concept_tables`."""
+    """What the networks of ``explainers`` have forgotten of each concept."""
     notes = []
     for dataset, levels in concepts.items():
         forgetting = runs.explainers_of(dataset, explainers)
@@ -225,6 +162,11 @@ def mean_interval(
 class SummariseConcepts(OfRuns):
     """Sum up what concepts do to every model, and how far every explainer's estimates of it are off.
 
+    Errors have a row for all changes, for those of each concept, of each kind, and of each kind of each concept; order
+    faithfulness (:func:`evenlight.concepts.effects.order_faithfulness`) one for all. Means are over changes and then
+    over seeds, sd is that of seeds with divisor n, as CEBaB prints it. Intervals are those of the mean over these
+    trained models, for further originals.
+
     Attributes:
         concepts: of each dataset, with their levels.
         forgetting: the explainers that train networks of their own.
@@ -260,20 +202,55 @@ class SummariseConcepts(OfRuns):
         """Errors and effects; how good the predicted levels are, and what networks have forgotten, is written beside
         them.
         """
-        errors, effects = concept_tables(
-            inputs.folders,
-            self.runs,
-            concepts=self.concepts,
-            explainers=self.explainers,
-            metrics=self.metrics,
-            confidence=self.confidence,
-            bootstrap_draws=self.bootstrap_draws,
-        )
+        folders = inputs.folders
+        errors, effects = [], []
+        for dataset, levels in self.concepts.items():
+            items = read_table(items_path(folders["datasets"], dataset), ITEMS)
+            listed = read_table(folders["changes"] / dataset / "changes.parquet", CHANGES)
+            listed = listed[listed["split"] == "test"].reset_index(drop=True)
+            label, people = items.set_index("item_id")["label"], peoples_levels(items, levels)
+            for model, seeds in self.runs.models_of(dataset).items():
+                names, of_model = {"dataset": dataset, "model": model}, [Run(dataset, model, seed) for seed in seeds]
+                read = [read_table(run_path(folders["representations"], run), REPRESENTATIONS) for run in of_model]
+                texts = [represented_texts(table[table["split"] == "test"], people, levels) for table in read]
+                changes = changes_of(listed, texts[0], levels)
+                effects += [names | row for row in effect_rows(texts, changes, label, levels)]
+                true = [true_effects(of_seed, changes) for of_seed in texts]
+                for explainer in self.runs.explainers_of(dataset, self.explainers):
+                    rows = self._errors(folders, of_model, explainer, items, listed, changes, true)
+                    errors += [names | {"explainer": explainer} | row for row in rows]
         notes = [
             f"dataset '{dataset}': {note}"
             for dataset in self.runs.datasets
-            for note in read_metadata(inputs.folders["changes"] / dataset / "labels.parquet", CONCEPT_LABELS)["notes"]
+            for note in read_metadata(folders["changes"] / dataset / "labels.parquet", CONCEPT_LABELS)["notes"]
         ]
-        notes += notes_of_explainers(inputs.folders, self.runs, self.explainers)
-        notes += forgetting_notes(inputs.folders, self.runs, self.concepts, self.forgetting)
-        return Computed([errors, effects], notes)
+        notes += notes_of_explainers(folders, self.runs, self.explainers)
+        notes += forgetting_notes(folders, self.runs, self.concepts, self.forgetting)
+        tables_of = [
+            pd.DataFrame(errors, columns=CONCEPT_ERRORS.schema.names),
+            pd.DataFrame(effects, columns=CONCEPT_EFFECTS.schema.names),
+        ]
+        return Computed(tables_of, notes)
+
+    def _errors(
+        self,
+        folders: Mapping[str, Path],
+        runs: Sequence[Run],
+        explainer: str,
+        items: pd.DataFrame,
+        listed: pd.DataFrame,
+        changes: Changes,
+        true: Sequence[np.ndarray],
+    ) -> Iterator[dict]:
+        """The rows of an explainer of a model: ``listed`` changes, and their ``true`` effects in each of the runs."""
+        names, columns, order = listed["change_id"], list(self.metrics), []
+        scores = [read_table(score_path(folders["scores"], run, "concepts", explainer), SCORES) for run in runs]
+        values = np.stack([table.set_index("item_id").loc[names, columns].to_numpy() for table in scores])
+        by_metric = dict(zip(columns, np.moveaxis(values, 2, 0), strict=True))
+        cluster = listed["base"].map(items.set_index("item_id")["cluster"]).to_numpy()
+        yield from error_rows(by_metric, listed, cluster, self.confidence, self.bootstrap_draws)
+        for run, of_seed in zip(runs, true, strict=True):
+            said = read_table(explainer_path(folders["concept_effects"], run, explainer), CHANGE_EFFECTS)
+            estimated = np.stack(said.set_index("change_id").loc[names, "effect"])
+            order.append(order_faithfulness(of_seed, estimated, changes))
+        yield _order_row(order)

@@ -38,49 +38,9 @@ from evenlight.statistics.arrays.units import differences, numbered, settled
 from evenlight.statistics.comparisons.cells import Design, ExplainerScores
 from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
-from evenlight.statistics.comparisons.study import ALL, StudyScores
+from evenlight.statistics.comparisons.study import ALL
 
 TESTS = ("mann_whitney", "signed_rank")
-COLUMNS = [
-    "dataset",
-    "model",
-    "test",
-    "cells",
-    "real_rate",
-    "null_rate",
-    "null_low",
-    "null_high",
-    "alpha",
-    "study_p",
-]
-
-
-def permuted_rates(study: StudyScores, *, alpha: float, control_draws: int) -> pd.DataFrame:
-    """The share of significant cells with the real labels beside that with permuted ones.
-
-    A cell is an explainer, a metric and a pair of levels in one run of a model; all compared pairs count that the
-    dataset has. Rows: every dataset, model and test, with model ``all`` for all of a dataset and dataset ``all`` for
-    the study. The test of pairs has rows where there are pairs. Columns besides these names:
-
-    - ``cells``: how many were tested, with at least two scores in each level, or two whole pairs;
-    - ``real_rate``: share of cells with p ≤ ``alpha``;
-    - ``null_rate``, ``null_low``, ``null_high``: mean and central 95 % over ``control_draws`` permutations;
-    - ``study_p``: (1 + permutations with at least as many significant cells as really) / (1 + permutations).
-    """
-    tallies: dict[tuple[str, str, str], np.ndarray] = {}
-    for model in read_models(study):
-        in_first = [permuted_labels(design, control_draws) for design in model.designs]
-        for explainer in model.explainers:
-            for design, labels in zip(model.designs, in_first, strict=True):
-                for test, p in permuted_tests(explainer, design, labels).items():
-                    tested = ~np.isnan(p[0])
-                    tally = np.append(tested.sum(), (p[:, tested] <= alpha).sum(axis=1))
-                    for subset in ((model.dataset, model.model), (model.dataset, ALL), (ALL, ALL)):
-                        tallies[*subset, test] = tallies.get((*subset, test), 0) + tally
-    subsets = [(dataset, model) for dataset in study.datasets for model in [*study.models_of(dataset), ALL]]
-    keys = [(*subset, test) for subset in [*subsets, (ALL, ALL)] for test in TESTS]
-    rows = [dict(zip(COLUMNS[:3], key, strict=True)) | _rates(tallies[key], alpha) for key in keys if key in tallies]
-    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _rates(tally: np.ndarray, alpha: float) -> dict:
@@ -172,7 +132,17 @@ def _exchanged(design: Design, really: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 class PermuteGroups(OfScores):
-    """Test again with permuted groups: is the number of significant cells more than chance?"""
+    """Test again with permuted groups: is the number of significant cells more than chance?
+
+    A cell is an explainer, a metric and a pair of levels in one run of a model; all compared pairs count that the
+    dataset has. Rows: every dataset, model and test, with model ``all`` for all of a dataset and dataset ``all`` for
+    the study. The test of pairs has rows where there are pairs.
+
+    - ``cells``: how many were tested, with at least two scores in each level, or two whole pairs;
+    - ``real_rate``: share of cells with p ≤ ``alpha``;
+    - ``null_rate``, ``null_low``, ``null_high``: mean and central 95 % over ``control_draws`` permutations;
+    - ``study_p``: (1 + permutations with at least as many significant cells as really) / (1 + permutations).
+    """
 
     version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"control": CONTROL}
@@ -200,5 +170,19 @@ class PermuteGroups(OfScores):
     def compute(self, inputs: Inputs) -> Computed:
         """The rates of significant cells, real and permuted."""
         study = inputs.located(self.study)
-        rates = permuted_rates(study, alpha=self.alpha, control_draws=self.control_draws)
+        tallies: dict[tuple[str, str, str], np.ndarray] = {}
+        for model in read_models(study):
+            in_first = [permuted_labels(design, self.control_draws) for design in model.designs]
+            for explainer in model.explainers:
+                for design, labels in zip(model.designs, in_first, strict=True):
+                    for test, p in permuted_tests(explainer, design, labels).items():
+                        tested = ~np.isnan(p[0])
+                        tally = np.append(tested.sum(), (p[:, tested] <= self.alpha).sum(axis=1))
+                        for subset in ((model.dataset, model.model), (model.dataset, ALL), (ALL, ALL)):
+                            tallies[*subset, test] = tallies.get((*subset, test), 0) + tally
+        subsets = [(dataset, model) for dataset in study.datasets for model in [*study.models_of(dataset), ALL]]
+        keys = [(*subset, test) for subset in [*subsets, (ALL, ALL)] for test in TESTS]
+        names = ("dataset", "model", "test")
+        rows = [dict(zip(names, key, strict=True)) | _rates(tallies[key], self.alpha) for key in keys if key in tallies]
+        rates = pd.DataFrame(rows, columns=CONTROL.schema.names)
         return Computed([rates], describe_left_out(self.left_out) + score_notes(study))

@@ -38,11 +38,10 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfScores, descr
 from evenlight.statistics.arrays.effect_sizes import pooled_sd
 from evenlight.statistics.arrays.jackknife import interval, without_each
 from evenlight.statistics.arrays.units import OF_SUMS, settled
-from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, by_comparison
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, by_comparison
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path
 from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
-from evenlight.statistics.comparisons.study import StudyScores
 
 COVARIATES = ("tokens", "ground_truth_tokens", "confidence", "correct")
 # Those that are functions of the model's probability of the text.
@@ -250,63 +249,6 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
     }
 
 
-COMPUTED = ["covariate", "seeds", "undecided", "support", "total", *_PARTS, *_SHUFFLED]
-
-
-def covariate_adjusted_table(
-    study: StudyScores, *, confidence: float, control_draws: int, from_probability: list[str]
-) -> pd.DataFrame:
-    """Every cell's disparity, adjusted for each covariate, and the covariate part.
-
-    ``from_probability`` names the metrics that are made of the model's probability of the text: their disparity is not
-    split by covariates that are functions of it. Covariates of an item, in a unit with several items of a level their
-    means:
-
-    - ``tokens``: of the words;
-    - ``ground_truth_tokens``: those of the words that are ground truth (0 where a dataset has none);
-    - ``confidence``: the logarithm of the odds of the explained class against all others;
-    - ``correct``: 1 where the model predicts the label, else 0.
-
-    One row per dataset, model, explainer, metric, pair of levels and covariate; besides these names, as means over
-    ``seeds``, in standard deviations of the scores as Cohen's d:
-
-    - ``total`` = ``covariate_part`` + ``adjusted``, see :class:`Split`, the two with ``_low`` and ``_high``: intervals
-      for further units and these trained models, see :func:`part_columns`;
-    - ``shuffled``, ``_low``, ``_high``: mean and central ``confidence`` of the covariate part over ``control_draws``
-      shuffles of the covariate over the units, the same for all seeds;
-    - ``support``: share of pairs that are equal, or of texts in strata with both groups;
-    - ``undecided``: why there is no split in any seed, else null.
-
-    ``seeds`` counts those with a split.
-    """
-    rows = []
-    for model in read_models(study):
-        items, predictions = items_path(study.folders["units"], model.dataset), study.folders["predictions"]
-        files = [predictions_path(predictions, Run(model.dataset, model.model, seed)) for seed in model.seeds]
-        by_seed = [item_covariates(items, path) for path in files]
-        covariates = np.stack(
-            [of_seed.reindex(model.items["item_id"]).to_numpy(float).T for of_seed in by_seed], axis=1
-        )
-        known = _with_covariates(model.explainers, covariates, model.items, files)
-
-        def rows_of(scores: ExplainerScores, design: Design, covariates: np.ndarray = covariates) -> Iterator[dict]:
-            clusters, _ = design.numbered_clusters
-            seed = (0, "associated", scores.dataset, *design.comparison.levels)
-            numbers = generator_for(*seed).random((control_draws, len(clusters)))
-            by_side = [side.scores(covariates) for side in (design.a, design.b)]
-            split = split_pairs if design.paired else split_groups
-            for cell, a, b in scores.cells_with_scores(design):
-                for name, x_a, x_b in zip(COVARIATES, *by_side, strict=True):
-                    if name in FROM_PROBABILITY and cell["metric"] in from_probability:
-                        splits: Sequence[Split | str] = [PART_OF_METRIC]
-                    else:
-                        splits = [split(*run, clusters, numbers) for run in zip(a, b, x_a, x_b, strict=True)]
-                    yield cell | {"covariate": name} | _row(splits, confidence)
-
-        rows += by_comparison(known, model.designs, rows_of)
-    return pd.DataFrame(rows, columns=[*CELL, *COMPUTED])
-
-
 def _row(splits: Sequence[Split | str], confidence: float) -> dict:
     decided = [split for split in splits if isinstance(split, Split)]
     if decided:
@@ -315,7 +257,7 @@ def _row(splits: Sequence[Split | str], confidence: float) -> dict:
 
 
 def item_covariates(items_file: Path, predictions_file: Path) -> pd.DataFrame:
-    """The covariates of every explained item of a run, see :func:`covariate_adjusted_table`; its index is
+    """The covariates of every explained item of a run (:class:`AdjustForCovariates`); its index is
     ``item_id``.
     """
     items = tables.read_table(items_file, ITEMS.only("item_id", "ground_truth", "label")).set_index("item_id")
@@ -364,7 +306,28 @@ def _with_covariates(
 
 
 class AdjustForCovariates(OfScores):
-    """How large is every disparity, adjusted for length, confidence or correctness?"""
+    """How large is every disparity, adjusted for length, confidence or correctness?
+
+    Covariates of an item, in a unit with several items of a level their means:
+
+    - ``tokens``: of the words;
+    - ``ground_truth_tokens``: those of the words that are ground truth (0 where a dataset has none);
+    - ``confidence``: the logarithm of the odds of the explained class against all others;
+    - ``correct``: 1 where the model predicts the label, else 0.
+
+    In a row, as means over ``seeds`` (those with a split), in standard deviations of the scores as Cohen's d:
+
+    - ``total`` = ``covariate_part`` + ``adjusted``, see :class:`Split`, the two with ``_low`` and ``_high``: intervals
+      for further units and these trained models, see :func:`part_columns`;
+    - ``shuffled``, ``_low``, ``_high``: mean and central ``confidence`` of the covariate part over ``control_draws``
+      shuffles of the covariate over the units, the same for all seeds;
+    - ``support``: share of pairs that are equal, or of texts in strata with both groups;
+    - ``undecided``: why there is no split in any seed, else null.
+
+    Attributes:
+        from_probability: metrics that are made of the model's probability of the text. Their disparity is not split by
+            covariates that are functions of it.
+    """
 
     version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"covariate_adjusted": COVARIATE_ADJUSTED}
@@ -386,12 +349,32 @@ class AdjustForCovariates(OfScores):
         return super().asked(study) | {"from_probability": named, "left_out": study.left_out()}
 
     def compute(self, inputs: Inputs) -> Computed:
-        """The parts of every disparity."""
+        """A row per dataset, model, explainer, metric, pair of levels and covariate."""
         study = inputs.located(self.study)
-        table = covariate_adjusted_table(
-            study,
-            confidence=self.confidence,
-            control_draws=self.control_draws,
-            from_probability=self.from_probability,
-        )
+        rows = []
+        for model in read_models(study):
+            items, predictions = items_path(study.folders["units"], model.dataset), study.folders["predictions"]
+            files = [predictions_path(predictions, Run(model.dataset, model.model, seed)) for seed in model.seeds]
+            by_seed = [item_covariates(items, path) for path in files]
+            covariates = np.stack(
+                [of_seed.reindex(model.items["item_id"]).to_numpy(float).T for of_seed in by_seed], axis=1
+            )
+            known = _with_covariates(model.explainers, covariates, model.items, files)
+
+            def rows_of(scores: ExplainerScores, design: Design, covariates: np.ndarray = covariates) -> Iterator[dict]:
+                clusters, _ = design.numbered_clusters
+                seed = (0, "associated", scores.dataset, *design.comparison.levels)
+                numbers = generator_for(*seed).random((self.control_draws, len(clusters)))
+                by_side = [side.scores(covariates) for side in (design.a, design.b)]
+                split = split_pairs if design.paired else split_groups
+                for cell, a, b in scores.cells_with_scores(design):
+                    for name, x_a, x_b in zip(COVARIATES, *by_side, strict=True):
+                        if name in FROM_PROBABILITY and cell["metric"] in self.from_probability:
+                            splits: Sequence[Split | str] = [PART_OF_METRIC]
+                        else:
+                            splits = [split(*run, clusters, numbers) for run in zip(a, b, x_a, x_b, strict=True)]
+                        yield cell | {"covariate": name} | _row(splits, self.confidence)
+
+            rows += by_comparison(known, model.designs, rows_of)
+        table = pd.DataFrame(rows, columns=COVARIATE_ADJUSTED.schema.names)
         return Computed([table], describe_left_out(self.left_out) + score_notes(study))

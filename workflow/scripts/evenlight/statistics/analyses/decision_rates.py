@@ -19,7 +19,6 @@ group with the largest rate as given. There is none where all texts of one of th
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -36,7 +35,7 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.analyses.model_quality import predicted_items
 from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.arrays.units import clustered_variance, numbered
-from evenlight.statistics.comparisons.files import Run, Runs, items_path, predictions_path, units_path
+from evenlight.statistics.comparisons.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.study import ALL
 from evenlight.texts.items import forms_of
 
@@ -156,29 +155,6 @@ def _groups(items: pd.Series, units: pd.DataFrame) -> Iterator[tuple[str | None,
         yield factor, groups | ({None: unknown} if unknown.any() else {})
 
 
-def rates_of_models(folder: Path, predictions: Path, runs: Runs) -> pd.DataFrame:
-    """:func:`decision_rates` of every dataset and model, in the contract ``DECISION_RATES``.
-
-    Args:
-        folder, predictions: of the datasets and the predictions.
-        runs: those of the study.
-    """
-    parts = []
-    for dataset in runs.datasets:
-        units = tables.read_table(units_path(folder, dataset), UNITS)
-        classes = tables.read_metadata(items_path(folder, dataset), ITEMS)["classes"]
-        for model, seeds in runs.models_of(dataset).items():
-            read = [
-                predicted_items(items_path(folder, dataset), predictions_path(predictions, Run(dataset, model, seed)))
-                for seed in seeds
-            ]
-            items = read[0]
-            predicted = np.stack([of.set_index("item_id")["predicted"].loc[items["item_id"]] for of in read])
-            chosen = (predicted[:, :, None] == np.arange(len(classes))).mean(axis=0)
-            parts.append(decision_rates(items, chosen, units, classes).assign(dataset=dataset, model=model))
-    return pd.concat(parts, ignore_index=True)[DECISION_RATES.schema.names]
-
-
 class DescribeDecisions(OfModels):
     """How often does each group get each decision, and how often is it right?"""
 
@@ -191,4 +167,16 @@ class DescribeDecisions(OfModels):
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per model, measure, class and group."""
-        return Computed([rates_of_models(inputs.folders["datasets"], inputs.folders["predictions"], self.runs)])
+        datasets, predictions = inputs.folders["datasets"], inputs.folders["predictions"]
+        parts = []
+        for dataset in self.runs.datasets:
+            path, units = items_path(datasets, dataset), tables.read_table(units_path(datasets, dataset), UNITS)
+            classes = tables.read_metadata(path, ITEMS)["classes"]
+            for model, seeds in self.runs.models_of(dataset).items():
+                runs = [Run(dataset, model, seed) for seed in seeds]
+                read = [predicted_items(path, predictions_path(predictions, run)) for run in runs]
+                items = read[0]
+                predicted = np.stack([of.set_index("item_id")["predicted"].loc[items["item_id"]] for of in read])
+                chosen = (predicted[:, :, None] == np.arange(len(classes))).mean(axis=0)
+                parts.append(decision_rates(items, chosen, units, classes).assign(dataset=dataset, model=model))
+        return Computed([pd.concat(parts, ignore_index=True)[DECISION_RATES.schema.names]])

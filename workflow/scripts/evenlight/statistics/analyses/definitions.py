@@ -12,7 +12,6 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, Result
 
 PLACE = ["dataset", "factor", "level_a", "level_b"]
-COUNTED = ["cells", "significant", "considerable", "opposed", "same_direction", "correlation"]
 
 
 def by_variant(summary: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
@@ -57,7 +56,7 @@ def definitions_table(summary: pd.DataFrame, *, disputed: Mapping[str, list[str]
             for metric, other in combinations_with_replacement(variants, 2):
                 names_of_row = {"kind": kind, "metric": metric, "other": other}
                 rows.append(dict(zip(PLACE, cell, strict=True)) | names_of_row | _compare(cells, metric, other))
-    return pd.DataFrame(rows, columns=[*PLACE, "kind", "metric", "other", *COUNTED])
+    return pd.DataFrame(rows, columns=DEFINITIONS.schema.names)
 
 
 def _compare(cells: dict[str, pd.DataFrame], metric: str, other: str) -> dict:

@@ -27,7 +27,7 @@ from evenlight.statistics.analyses.summary import population_sd
 from evenlight.statistics.arrays.effect_sizes import cohens_d, defined
 from evenlight.statistics.arrays.rank_sum import mann_whitney
 from evenlight.statistics.comparisons.cells import Design, design_of
-from evenlight.statistics.comparisons.files import Run, Runs, items_path, run_path, units_path
+from evenlight.statistics.comparisons.files import Run, items_path, run_path, units_path
 from evenlight.statistics.comparisons.study import pairs_of
 from evenlight.texts.items import forms_of
 from evenlight.texts.predictions import Sentence, explained_items, read_explained, sentences_of
@@ -148,53 +148,6 @@ def _of_words(
 # Over all runs ------------------------------------------------------------------------------------------------------
 
 
-def summarise_agreement(
-    agreement: str | Path,
-    datasets_folder: str | Path,
-    runs: Runs,
-    *,
-    comparisons: Mapping[str, list[list[str]]],
-    alpha: float,
-) -> pd.DataFrame:
-    """Mean agreement of every two explainers, and of the levels that are compared.
-
-    Args:
-        agreement: folder of the tables of the contract ``agreement`` (:mod:`evenlight.statistics.comparisons.files`).
-        datasets_folder: that of the texts and units.
-        runs: those of the study.
-        comparisons: factor to pairs of levels.
-        alpha: from which p on a difference is significant.
-
-    Returns:
-        Rows of the contract ``agreement_summary``. Of all texts, ``factor`` is missing, and ``mean`` and ``sd`` are
-        over the seeds' means. Of two levels, ``mean_a`` and ``mean_b`` are means over seeds, ``mean_d`` and ``sd_d``
-        are Cohen's d over the seeds that have one, and ``significant_seeds`` counts Mann–Whitney's p ≤ ``alpha``, as in
-        the tables of disparities.
-    """
-    rows: list[dict] = []
-    for dataset in runs.datasets:
-        units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
-        clusters = tables.read_table(items_path(datasets_folder, dataset), ITEMS.only("item_id", "cluster"))
-        for model, seeds in runs.models_of(dataset).items():
-            of_seeds = [tables.read_table(run_path(agreement, Run(dataset, model, seed)), AGREEMENT) for seed in seeds]
-            items = pd.concat([table[["item_id"]] for table in of_seeds]).drop_duplicates()
-            items = items.merge(clusters, on="item_id", how="left")
-            columns = [name for name in of_seeds[0] if name != "item_id"]
-            tables_by_item = [table.set_index("item_id").reindex(items["item_id"])[columns] for table in of_seeds]
-            # (columns, seeds, items)
-            values = np.stack([table.to_numpy(float).T for table in tables_by_item], axis=1)
-            names = [
-                {"dataset": dataset, "model": model}
-                | dict(zip(("explainer_a", "explainer_b", "measure"), column.split(BETWEEN), strict=True))
-                for column in columns
-            ]
-            rows += [cell | _over_seeds(of_cell) for cell, of_cell in zip(names, values, strict=True)]
-            for pair in pairs_of(comparisons):
-                if design := design_of(pair, forms_of(units, pair.factor), items):
-                    rows += _compared(names, values, design, alpha)
-    return pd.DataFrame(rows, columns=AGREEMENT_SUMMARY.schema.names).replace({np.nan: None})
-
-
 def _means(values: np.ndarray) -> pd.Series:
     """The means of what is defined, over the last axis of (seeds, items); without seeds that have nothing defined."""
     return pd.DataFrame(values).mean(axis=1).dropna()
@@ -224,7 +177,12 @@ def _compared(names: Sequence[dict], values: np.ndarray, design: Design, alpha: 
 
 
 class SummariseAgreement(OfRuns):
-    """Sum up how far the explainers agree, over texts and seeds and between groups."""
+    """Sum up how far the explainers agree, over texts and seeds and between groups.
+
+    Of all texts, ``factor`` is missing, and ``mean`` and ``sd`` are over the seeds' means. Of two levels, ``mean_a``
+    and ``mean_b`` are means over seeds, ``mean_d`` and ``sd_d`` are Cohen's d over the seeds that have one, and
+    ``significant_seeds`` counts Mann–Whitney's p ≤ ``alpha``, as in the tables of disparities.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"agreement": AGREEMENT_SUMMARY}
     modality: ClassVar[str] = TOKENS
@@ -243,5 +201,27 @@ class SummariseAgreement(OfRuns):
 
     def compute(self, inputs: Inputs) -> Computed:
         """The summary."""
-        folders = inputs.folders["agreement"], inputs.folders["datasets"]
-        return Computed([summarise_agreement(*folders, self.runs, comparisons=self.comparisons, alpha=self.alpha)])
+        agreement, datasets = (inputs.folders[name] for name in self.folders)
+        rows: list[dict] = []
+        for dataset in self.runs.datasets:
+            units = tables.read_table(units_path(datasets, dataset), UNITS)
+            clusters = tables.read_table(items_path(datasets, dataset), ITEMS.only("item_id", "cluster"))
+            for model, seeds in self.runs.models_of(dataset).items():
+                paths = [run_path(agreement, Run(dataset, model, seed)) for seed in seeds]
+                of_seeds = [tables.read_table(path, AGREEMENT) for path in paths]
+                items = pd.concat([table[["item_id"]] for table in of_seeds]).drop_duplicates()
+                items = items.merge(clusters, on="item_id", how="left")
+                columns = [name for name in of_seeds[0] if name != "item_id"]
+                tables_by_item = [table.set_index("item_id").reindex(items["item_id"])[columns] for table in of_seeds]
+                # (columns, seeds, items)
+                values = np.stack([table.to_numpy(float).T for table in tables_by_item], axis=1)
+                names = [
+                    {"dataset": dataset, "model": model}
+                    | dict(zip(("explainer_a", "explainer_b", "measure"), column.split(BETWEEN), strict=True))
+                    for column in columns
+                ]
+                rows += [cell | _over_seeds(of_cell) for cell, of_cell in zip(names, values, strict=True)]
+                for pair in pairs_of(self.comparisons):
+                    if design := design_of(pair, forms_of(units, pair.factor), items):
+                        rows += _compared(names, values, design, self.alpha)
+        return Computed([pd.DataFrame(rows, columns=AGREEMENT_SUMMARY.schema.names).replace({np.nan: None})])

@@ -170,14 +170,11 @@ class _Measured:
         }
 
     def _of_concepts(self, metric: ConceptFaithfulness, items: Sequence[str]) -> Iterator[dict]:
-        found = self.found[metric.estimate]
-        found = found[found.index.get_level_values(0).isin(items)] if len(found) else found
-        values = correlations(found).dropna()
-        sizes = found.groupby(level=0).size().reindex(values.index).to_numpy() if len(values) else np.empty(0)
+        values, sizes = self._correlations(self.found[metric.estimate], items)
         counted = {"questions": len(values), "changes": int(sizes.sum())}
         none = dict.fromkeys(("silent", "copier"), np.nan)
         slope = dict(zip(("value", "low", "high"), _slope(values, sizes, metric.slope_confidence), strict=True))
-        nulls = [self._nothing_of(part, items) for _, part in self.nothing]
+        nulls = [self._correlations(part, items) for _, part in self.nothing]
         of_slope = _ends_of([_slope(*of_null, 0.9)[0] for of_null in nulls])
         yield {"measure": SLOPE} | counted | slope | none | of_slope
         low, high = _ends_of_mean(values.to_numpy(), self.confidence, self.draws, self.generator("bootstrap"))
@@ -186,7 +183,8 @@ class _Measured:
         yield {"measure": CORRELATION} | counted | {"value": value, "low": low, "high": high} | none | _ends_of(means)
 
     @staticmethod
-    def _nothing_of(found: pd.DataFrame, items: Sequence[str]) -> tuple[pd.Series, np.ndarray]:
+    def _correlations(found: pd.DataFrame, items: Sequence[str]) -> tuple[pd.Series, np.ndarray]:
+        """The correlation of each of some questions, and the number of its changes."""
         found = found[found.index.get_level_values(0).isin(items)] if len(found) else found
         values = correlations(found).dropna()
         return values, found.groupby(level=0).size().reindex(values.index).to_numpy() if len(values) else np.empty(0)

@@ -7,7 +7,6 @@ the marks are held against the words that really differ between the forms of a s
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -25,42 +24,6 @@ from evenlight.texts.matching import small
 
 # Permutations that are computed together.
 BLOCK = 100
-
-
-def ground_truth_tables(
-    datasets_folder: str | Path, *, datasets: Sequence[str], permutations: int, alpha: float
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The associations of words, and what they say of the ground truth; a row per dataset in the second.
-
-    Of datasets with ground truth, over all their texts. See :func:`word_associations`; a word is associated where its
-    adjusted p is at most ``alpha``. The second table has
-
-    - ``texts``, ``without_truth``: the texts, and those that have no word of the ground truth;
-    - ``units``, ``unequal_units``: units with several texts, and those whose texts have different numbers of words;
-    - ``places``, ``marked_places``: word by word in the other units, the places whose words differ, and those that are
-      marked; ``unmarked_differences``, ``marked_equals``: that differ and are not marked, and that are marked and
-      equal;
-    - ``words``, ``associated_words``; ``associated_unmarked``: associated and never marked;
-    - ``marked_words``, ``marked_unassociated``: marked somewhere, and of these not associated; ``both_ways``: marked in
-      one place and not in another.
-    """
-    words, rows = [], []
-    for dataset in datasets:
-        items = tables.read_table(
-            items_path(datasets_folder, dataset), ITEMS.only("item_id", "words", "ground_truth", "label")
-        )
-        if items["ground_truth"].isna().all():
-            continue
-        classes = tables.read_metadata(items_path(datasets_folder, dataset), ITEMS)["classes"]
-        units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
-        found = word_associations(items, units, classes, permutations, dataset)
-        words.append(found.assign(dataset=dataset))
-        rows.append({"dataset": dataset, **marked_places(items, units), **counted_words(found, alpha)})
-    empty = [pd.DataFrame(columns=WORD_ASSOCIATIONS.schema.names)]
-    return (
-        pd.concat(words or empty, ignore_index=True)[WORD_ASSOCIATIONS.schema.names],
-        pd.DataFrame(rows, columns=GROUND_TRUTH.schema.names),
-    )
 
 
 def word_associations(
@@ -141,7 +104,7 @@ def tf_idf(counts: "scipy.sparse.csr_matrix") -> "scipy.sparse.csr_matrix":
 
 
 def marked_places(items: pd.DataFrame, units: pd.DataFrame) -> dict[str, int]:
-    """Where the texts of a unit differ, and where they are marked; see :func:`ground_truth_tables`."""
+    """Where the texts of a unit differ, and where they are marked; see :class:`CheckGroundTruth`."""
     texts = items.set_index("item_id")
     empty = [truth is None or not np.any(truth) for truth in texts["ground_truth"]]
     found = Counter(texts=len(items), without_truth=sum(empty))
@@ -258,7 +221,19 @@ def _correlations(features: "scipy.sparse.csr_matrix", target: np.ndarray) -> np
 
 
 class CheckGroundTruth(Result):
-    """Hold the ground truth of the datasets against the words that are associated with their labels."""
+    """Hold the ground truth of the datasets against the words that are associated with their labels.
+
+    Of datasets with ground truth, over all their texts. See :func:`word_associations`; a word is associated where its
+    adjusted p is at most ``alpha``. The table of datasets has
+
+    - ``texts``, ``without_truth``: the texts, and those that have no word of the ground truth;
+    - ``units``, ``unequal_units``: units with several texts, and those whose texts have different numbers of words;
+    - ``places``, ``marked_places``: word by word in the other units, the places whose words differ, and those that are
+      marked; ``unmarked_differences``, ``marked_equals``: that differ and are not marked, or are marked and equal;
+    - ``words``, ``associated_words``; ``associated_unmarked``: associated and never marked;
+    - ``marked_words``, ``marked_unassociated``: marked somewhere, and of these not associated; ``both_ways``: marked in
+      one place and not in another.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"ground_truth": GROUND_TRUTH, "word_associations": WORD_ASSOCIATIONS}
     of_kinds: ClassVar[Collection[str]] = ("strategies",)
@@ -283,7 +258,18 @@ class CheckGroundTruth(Result):
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per dataset, and the table of words."""
-        words, summary = ground_truth_tables(
-            inputs.folders["datasets"], datasets=self.datasets, permutations=self.permutations, alpha=self.alpha
-        )
-        return Computed([summary, words], said=[summary.to_string(index=False)])
+        words, rows = [], []
+        for dataset in self.datasets:
+            path = items_path(inputs.folders["datasets"], dataset)
+            items = tables.read_table(path, ITEMS.only("item_id", "words", "ground_truth", "label"))
+            if items["ground_truth"].isna().all():
+                continue
+            classes = tables.read_metadata(path, ITEMS)["classes"]
+            units = tables.read_table(units_path(inputs.folders["datasets"], dataset), UNITS)
+            found = word_associations(items, units, classes, self.permutations, dataset)
+            words.append(found.assign(dataset=dataset))
+            rows.append({"dataset": dataset, **marked_places(items, units), **counted_words(found, self.alpha)})
+        empty = [pd.DataFrame(columns=WORD_ASSOCIATIONS.schema.names)]
+        of_words = pd.concat(words or empty, ignore_index=True)[WORD_ASSOCIATIONS.schema.names]
+        summary = pd.DataFrame(rows, columns=GROUND_TRUTH.schema.names)
+        return Computed([summary, of_words], said=[summary.to_string(index=False)])

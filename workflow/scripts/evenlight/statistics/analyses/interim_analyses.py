@@ -7,7 +7,6 @@ inequality). The record knows all of them, however a verdict is made. Rules impo
 library of statistics.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,28 +23,6 @@ from evenlight.statistics.arrays.multiple_testing import LEAST_PLANNED
 COMPARISON = ["dataset", "model", "factor", "level_a", "level_b"]
 # A plan may begin after so many analyses without one.
 MOST_BEFORE_A_PLAN = 1
-
-
-def record_digest(record: pd.DataFrame) -> str:
-    """A digest of a record's rows, which its file keeps."""
-    return hashlib.sha256(record[INTERIM_ANALYSES.schema.names].to_csv(index=False).encode()).hexdigest()
-
-
-def read_analyses(path: Path) -> pd.DataFrame:
-    """The record, rows of :data:`INTERIM_ANALYSES`; without a row before the first analysis.
-
-    Raises:
-        InputError: its rows were edited.
-    """
-    if not path.is_file():
-        return pd.DataFrame(columns=INTERIM_ANALYSES.schema.names)
-    record = tables.read_exactly(path, INTERIM_ANALYSES)
-    if tables.read_metadata(path, INTERIM_ANALYSES).get("digest") != record_digest(record):
-        raise InputError(
-            f"{path}: its rows are not those that were written; put back the file as it was written, such as from an "
-            "archive of the study"
-        )
-    return record
 
 
 def describe_lost(path: Path) -> list[str]:

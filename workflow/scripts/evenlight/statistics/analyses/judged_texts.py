@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -20,13 +19,12 @@ from evenlight.statistics.analyses.interim_analyses import (
     COMPARISON,
     describe_repeated,
     of_present,
-    read_analyses,
-    record_digest,
     with_analyses,
 )
 from evenlight.statistics.comparisons.cells import Design, ModelScores, Side
 from evenlight.statistics.comparisons.compared import read_compared
 from evenlight.statistics.comparisons.files import items_path
+from evenlight.statistics.comparisons.look_plans import now_as_text, read_kept, record_digest
 from evenlight.statistics.comparisons.study import StudyScores
 
 COUNTED = ["units_a", "units_b", "texts"]
@@ -110,12 +108,11 @@ class RecordAnalyses(OfScores):
             name: json.dumps(tables.read_metadata(items_path(folder, name), ITEMS).get("sources", {}), sort_keys=True)
             for name in study.datasets
         }
-        now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
         # The table that is there is the record of earlier analyses.
-        before = read_analyses(Path(self.record))
+        before = read_kept(Path(self.record), INTERIM_ANALYSES)
         record = with_analyses(
-            before, judged, plan=self.plan, level=self.alpha, pairs=self.pairs, files=files, made=now
+            before, judged, plan=self.plan, level=self.alpha, pairs=self.pairs, files=files, made=now_as_text()
         )
         present = describe_repeated(of_present(record, judged))
-        about = {"digest": record_digest(record), "present": present}
+        about = {"digest": record_digest(record, INTERIM_ANALYSES), "present": present}
         return Computed([record], (), [f"warning: {text}" for text in present["warnings"]], about)

@@ -1,7 +1,6 @@
 """Which learning rate suits a model, by how well it classifies the validation split."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import pandas as pd
@@ -15,29 +14,6 @@ from evenlight.statistics.comparisons.files import Runs, notes_of_datasets
 FILE = "{dataset}/{model}/rate{rate}.csv"
 
 
-def learning_rates(folder: str | Path, rates: Mapping[tuple[str, str], Sequence[float]]) -> pd.DataFrame:
-    """A row per dataset, model and rate, of the epoch with the lowest validation loss (:data:`LEARNING_RATES`).
-
-    The rate with the highest validation accuracy is ``chosen``, of several the one with the lowest validation loss,
-    as GECOBench's sweep chooses by accuracy. A training whose loss was never a number has none.
-
-    Args:
-        folder: with the history of each training, see :data:`FILE`.
-        rates: those that were tried, by dataset and model.
-    """
-    rows = []
-    for (dataset, model), of_model in rates.items():
-        tried = [
-            {"dataset": dataset, "model": model, "learning_rate": rate}
-            | _kept(pd.read_csv(Path(folder, FILE.format(dataset=dataset, model=model, rate=rate))))
-            for rate in of_model
-        ]
-        sound = [row for row in tried if row["epoch"] is not None]
-        best = max(sound, key=lambda row: (row["validation_accuracy"], -row["validation_loss"]), default=None)
-        rows += [row | {"chosen": row is best} for row in tried]
-    return pd.DataFrame(rows, columns=LEARNING_RATES.schema.names)
-
-
 def _kept(history: pd.DataFrame) -> dict:
     """The epoch of a history with the lowest validation loss."""
     loss = history["validation_loss"]
@@ -49,6 +25,10 @@ def _kept(history: pd.DataFrame) -> dict:
 
 class SummariseLearningRates(Result):
     """Put the trainings with several learning rates into a table, and say which rate is best.
+
+    A row has the epoch with the lowest validation loss. The rate with the highest validation accuracy is ``chosen``, of
+    several the one with the lowest validation loss, as GECOBench's sweep chooses by accuracy. A training whose loss was
+    never a number has none. The history of each is in :data:`FILE`.
 
     Attributes:
         datasets: names.
@@ -83,9 +63,18 @@ class SummariseLearningRates(Result):
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per model and rate."""
-        runs = Runs(datasets=self.datasets, models=dict.fromkeys(self.models, ()), only=self.only)
-        rates = {(dataset, model): self.models[model] for dataset in self.datasets for model in runs.models_of(dataset)}
-        table = learning_rates(inputs.folders["learning_rates"], rates)
+        runs = Runs(datasets=self.datasets, models=dict.fromkeys(self.models, (0,)), only=self.only)
+        rows = []
+        for run in runs:
+            names, folder = {"dataset": run.dataset, "model": run.model}, inputs.folders["learning_rates"]
+            tried = [
+                names | {"learning_rate": rate} | _kept(pd.read_csv(folder / FILE.format(**names, rate=rate)))
+                for rate in self.models[run.model]
+            ]
+            sound = [row for row in tried if row["epoch"] is not None]
+            best = max(sound, key=lambda row: (row["validation_accuracy"], -row["validation_loss"]), default=None)
+            rows += [row | {"chosen": row is best} for row in tried]
+        table = pd.DataFrame(rows, columns=LEARNING_RATES.schema.names)
         return Computed([table], said=[table[table["chosen"]].to_string(index=False)])
 
     def notes_of_datasets(self) -> list[str]:

@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -29,6 +28,7 @@ from evenlight.statistics.comparisons.look_plans import (
     Plan,
     Planned,
     looks_of,
+    now_as_text,
     read_record,
     record_digest,
     refuse_another_plan,
@@ -100,18 +100,10 @@ def describe_looks(plan: Plan, record: pd.DataFrame) -> list[str]:
         f"where there are none): {spent[-1]:.2g} of the level {plan.alpha:g} is spent so far. Verdicts hold over all "
         "looks of the plan; tests without a verdict hold at this look alone, and are exploratory"
     ]
-    if skipped := [number + 1 for number in range(present) if number not in looks.made]:
-        said.append(f"skipped, so that nothing was spent by them: {_numbered(skipped)}")
+    if skipped := [str(number + 1) for number in range(present) if number not in looks.made]:
+        which = f"look{'s' if len(skipped) > 1 else ''} {', '.join(skipped)}"
+        said.append(f"skipped, so that nothing was spent by them: {which}")
     return said
-
-
-def _numbered(looks: Sequence[int]) -> str:
-    """Numbers of looks, in words.
-
-    >>> _numbered([1]), _numbered([1, 2])
-    ('look 1', 'looks 1, 2')
-    """
-    return f"look{'s' if len(looks) > 1 else ''} {', '.join(map(str, looks))}"
 
 
 class PlannedLooks(JudgedAtLooks):
@@ -179,8 +171,9 @@ class RecordLooks(PlannedLooks):
     def compute(self, inputs: Inputs) -> Computed:
         """The record with a row for this look."""
         plan, [texts] = Plan.of(self.looks, self.judging.alpha), inputs.tables
-        now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
         # The table that is there is the record of earlier looks.
         before = read_record(Path(self.record), plan)
-        record = with_look(before, plan, self.pairs, dict(zip(texts["units"], texts["texts"], strict=True)), now)
-        return Computed([record], describe_looks(plan, record), [record.to_string()], {"digest": record_digest(record)})
+        digests = dict(zip(texts["units"], texts["texts"], strict=True))
+        record = with_look(before, plan, self.pairs, digests, now_as_text())
+        about = {"digest": record_digest(record, LOOKS)}
+        return Computed([record], describe_looks(plan, record), [record.to_string()], about)

@@ -1,7 +1,6 @@
 """Scores of masked words in every strategy and group: means, and differences of the forms of a sentence."""
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,83 +16,11 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
 from evenlight.statistics.arrays.units import cluster_means, mean_of_known, numbered
 from evenlight.statistics.comparisons.cells import design_of
-from evenlight.statistics.comparisons.files import Run, Runs, items_path, notes_of_runs, run_path, units_path
+from evenlight.statistics.comparisons.files import Run, items_path, notes_of_runs, run_path, units_path
 from evenlight.statistics.comparisons.study import Comparison, pairs_of
 from evenlight.texts.items import forms_of
 
 SCORES = ("likelihood", "released")
-
-
-def masked_summary(
-    folder: str | Path,
-    datasets_folder: str | Path,
-    runs: Runs,
-    *,
-    comparisons: Mapping[str, list[list[str]]],
-    confidence: float,
-    bootstrap_draws: int,
-    without: Sequence[str] = (),
-) -> tuple[pd.DataFrame, list[str]]:
-    """Rows of the contract ``masked_summary``, and notes on models without scores.
-
-    Args:
-        folder: of the scores (:mod:`evenlight.statistics.comparisons.files`).
-        datasets_folder: of the texts and units.
-        runs: those that have scores.
-        comparisons: factor to pairs of levels.
-        confidence: of intervals.
-        bootstrap_draws: resamples behind them.
-        without: models of which no score was asked, because no source has the head.
-
-    A row without ``level_b`` is the mean of a level, any other the difference of two. ``value`` is the mean over seeds
-    of means over texts; ``low`` and ``high`` are its interval for these trained models and further texts, whole
-    clusters (:mod:`evenlight.statistics.arrays.mean`).
-    """
-    rows: list[dict] = []
-    draws = bootstrap_draws
-    said: dict[Run, list[str]] = {}
-    for dataset in runs.datasets:
-        units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
-        clusters = tables.read_table(items_path(datasets_folder, dataset), ITEMS.only("item_id", "cluster"))
-        for model, seeds in runs.models_of(dataset).items():
-            of_model = [Run(dataset, model, seed) for seed in seeds]
-            paths = [run_path(folder, run) for run in of_model]
-            for run, path in zip(of_model, paths, strict=True):
-                said[run] = tables.read_metadata(path, MASKED_WORDS).get("notes", [])
-            of_seeds = [tables.read_table(path, MASKED_WORDS) for path in paths]
-            items = pd.concat([table[["item_id"]] for table in of_seeds]).drop_duplicates(ignore_index=True)
-            if items.empty:
-                continue
-            items = items.merge(clusters, on="item_id", how="left")
-            by_item = [table.set_index("item_id").reindex(items["item_id"])[list(SCORES)] for table in of_seeds]
-            values = np.stack([table.to_numpy(float).T for table in by_item], axis=1)  # (scores, seeds, items)
-            names = [{"dataset": dataset, "model": model, "score": score} for score in SCORES]
-            seen = set()
-            for pair in pairs_of(comparisons):
-                design = design_of(pair, forms_of(units, pair.factor), items)
-                if design is None:
-                    continue
-                sides = [side.scores(values) for side in (design.a, design.b)]
-                for level, side, of_side in zip(pair.levels, sides, design.clusters, strict=True):
-                    if (pair.factor, level) not in seen:
-                        seen.add((pair.factor, level))
-                        mean = mean_limits(_votes(side, of_side), confidence, draws, _generator(dataset, pair, level))
-                        rows += _rows(names, pair.factor, (level, None), side, mean)
-                generator = _generator(dataset, pair)
-                if design.paired:
-                    both = sides[0] - sides[1]
-                    found = mean_limits(_votes(both, design.clusters[0]), confidence, draws, generator)
-                else:
-                    both = sides[0]
-                    votes = [_votes(*side) for side in zip(sides, design.clusters, strict=True)]
-                    strata = [np.zeros(len(of_side), dtype=int) for of_side in votes]
-                    found = difference_limits(votes[0], votes[1], strata[0], strata[1], confidence, draws, generator)
-                rows += _rows(names, pair.factor, pair.levels, both, found)
-    notes = notes_of_runs(said)
-    if without:
-        listing = ", ".join(map(repr, without))
-        notes.append(f"models {listing}: there is no masked language model that they began as, and so no score")
-    return pd.DataFrame(rows, columns=MASKED_SUMMARY.schema.names), notes
 
 
 def _generator(dataset: str, pair: Comparison, *level: str) -> np.random.Generator:
@@ -120,7 +47,16 @@ def _rows(
 
 
 class SummariseMaskedWords(OfModels):
-    """Sum up how probable masked language models find the texts of every group, before and after training."""
+    """Sum up how probable masked language models find the texts of every group, before and after training.
+
+    A row without ``level_b`` is the mean of a level, any other the difference of two. ``value`` is the mean over seeds
+    of means over texts; ``low`` and ``high`` are its interval for these trained models and further texts, whole
+    clusters (:mod:`evenlight.statistics.arrays.mean`).
+
+    Attributes:
+        runs: those that have scores.
+        without: models of which no score was asked, because no source has the head.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"masked_words": MASKED_SUMMARY}
     of_kinds: ClassVar[Collection[str]] = ("strategies",)
@@ -153,13 +89,49 @@ class SummariseMaskedWords(OfModels):
 
     def compute(self, inputs: Inputs) -> Computed:
         """The summary, with the models that have no scores."""
-        table, notes = masked_summary(
-            inputs.folders["masked_words"],
-            inputs.folders["datasets"],
-            self.runs,
-            comparisons=self.comparisons,
-            confidence=self.confidence,
-            bootstrap_draws=self.bootstrap_draws,
-            without=self.without,
-        )
-        return Computed([table], notes)
+        rows: list[dict] = []
+        masked, texts = inputs.folders["masked_words"], inputs.folders["datasets"]
+        how = self.confidence, self.bootstrap_draws
+        said: dict[Run, list[str]] = {}
+        for dataset in self.runs.datasets:
+            units = tables.read_table(units_path(texts, dataset), UNITS)
+            clusters = tables.read_table(items_path(texts, dataset), ITEMS.only("item_id", "cluster"))
+            for model, seeds in self.runs.models_of(dataset).items():
+                of_model = [Run(dataset, model, seed) for seed in seeds]
+                paths = [run_path(masked, run) for run in of_model]
+                for run, path in zip(of_model, paths, strict=True):
+                    said[run] = tables.read_metadata(path, MASKED_WORDS).get("notes", [])
+                of_seeds = [tables.read_table(path, MASKED_WORDS) for path in paths]
+                items = pd.concat([table[["item_id"]] for table in of_seeds]).drop_duplicates(ignore_index=True)
+                if items.empty:
+                    continue
+                items = items.merge(clusters, on="item_id", how="left")
+                by_item = [table.set_index("item_id").reindex(items["item_id"])[list(SCORES)] for table in of_seeds]
+                values = np.stack([table.to_numpy(float).T for table in by_item], axis=1)  # (scores, seeds, items)
+                names = [{"dataset": dataset, "model": model, "score": score} for score in SCORES]
+                seen = set()
+                for pair in pairs_of(self.comparisons):
+                    design = design_of(pair, forms_of(units, pair.factor), items)
+                    if design is None:
+                        continue
+                    sides = [side.scores(values) for side in (design.a, design.b)]
+                    for level, side, of_side in zip(pair.levels, sides, design.clusters, strict=True):
+                        if (pair.factor, level) not in seen:
+                            seen.add((pair.factor, level))
+                            mean = mean_limits(_votes(side, of_side), *how, _generator(dataset, pair, level))
+                            rows += _rows(names, pair.factor, (level, None), side, mean)
+                    generator = _generator(dataset, pair)
+                    if design.paired:
+                        both = sides[0] - sides[1]
+                        found = mean_limits(_votes(both, design.clusters[0]), *how, generator)
+                    else:
+                        both = sides[0]
+                        a, b = (_votes(*side) for side in zip(sides, design.clusters, strict=True))
+                        one_a, one_b = (np.zeros(len(votes), dtype=int) for votes in (a, b))
+                        found = difference_limits(a, b, one_a, one_b, *how, generator)
+                    rows += _rows(names, pair.factor, pair.levels, both, found)
+        notes = notes_of_runs(said)
+        if self.without:
+            listing = ", ".join(map(repr, self.without))
+            notes.append(f"models {listing}: there is no masked language model that they began as, and so no score")
+        return Computed([pd.DataFrame(rows, columns=MASKED_SUMMARY.schema.names)], notes)

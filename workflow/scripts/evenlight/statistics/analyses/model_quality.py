@@ -23,7 +23,7 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.analyses.summary import summarise_over_seeds
 from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.comparisons.chance_level import describe_chance
-from evenlight.statistics.comparisons.files import Runs, items_path, notes_of_runs, predictions_path, units_path
+from evenlight.statistics.comparisons.files import items_path, notes_of_runs, predictions_path, units_path
 from evenlight.statistics.comparisons.study import ALL, Comparison, ordered_levels, pairs_of
 from evenlight.texts.items import forms_of
 from evenlight.texts.predictions import COUNTERPART_TOO_LONG, TOO_LONG
@@ -118,32 +118,6 @@ def predicted_items(items_file: str | Path, predictions_file: str | Path) -> pd.
     return merged.assign(true_probability=np.array([values[label] for values, label in probabilities]))
 
 
-def quality_per_seed(
-    datasets_folder: str | Path,
-    predictions: str | Path,
-    runs: Runs,
-    *,
-    comparisons: Mapping[str, list[list[str]]],
-) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """:func:`model_quality` and :func:`balanced_accuracy` of every run, and what the predictions say of texts that were
-    left out.
-
-    ``datasets_folder`` and ``predictions`` are folders (:mod:`evenlight.statistics.comparisons.files`).
-    Columns: those of ``QUALITY_PER_SEED`` and of ``BALANCED_ACCURACY``.
-    """
-    units = {dataset: tables.read_table(units_path(datasets_folder, dataset), UNITS) for dataset in runs.datasets}
-    classes = {dataset: _classes_of(items_path(datasets_folder, dataset)) for dataset in runs.datasets}
-    parts, balanced, notes = [], [], {}
-    for run in runs:
-        path, names = predictions_path(predictions, run), {"dataset": run.dataset, "model": run.model, "seed": run.seed}
-        items = predicted_items(items_path(datasets_folder, run.dataset), path)
-        parts.append(model_quality(items, units[run.dataset], comparisons, classes[run.dataset]).assign(**names))
-        balanced.append(names | balanced_accuracy(items))
-        notes[run] = tables.read_metadata(path, PREDICTIONS).get("notes", [])
-    quality = pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]]
-    return quality, pd.DataFrame(balanced), notes_of_runs(notes)
-
-
 def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
     """The mean recall of the classes that texts have, beside its ``chance``, one by their number.
 
@@ -189,11 +163,6 @@ def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def _classes_of(items_file: Path) -> list[str]:
-    """The names of a dataset's classes, in the order of the labels."""
-    return tables.read_metadata(items_file, ITEMS)["classes"]
-
-
 def summarise_quality(per_seed: pd.DataFrame) -> pd.DataFrame:
     """Mean and population standard deviation over seeds of every measure."""
     return summarise_over_seeds(per_seed, ["dataset", "model", "measure", "factor", "subset"], "value")
@@ -214,7 +183,18 @@ class MeasureQuality(OfModels):
 
     def compute(self, inputs: Inputs) -> Computed:
         """Over the seeds, with the texts that were left out; per seed; and beside guessing."""
-        folders = inputs.folders["datasets"], inputs.folders["predictions"]
-        per_seed, balanced, notes = quality_per_seed(*folders, self.runs, comparisons=self.comparisons)
-        guessing = [f"warning: {text}" for text in describe_chance(balanced)]
-        return Computed([summarise_quality(per_seed), per_seed, balanced], notes, guessing)
+        datasets, predictions = (inputs.folders[name] for name in self.folders)
+        parts, balanced, notes = [], [], {}
+        for dataset in self.runs.datasets:
+            units = tables.read_table(units_path(datasets, dataset), UNITS)
+            classes = tables.read_metadata(items_path(datasets, dataset), ITEMS)["classes"]
+            for run in self.runs.of(dataset):
+                path = predictions_path(predictions, run)
+                items = predicted_items(items_path(datasets, dataset), path)
+                parts.append(model_quality(items, units, self.comparisons, classes).assign(**vars(run)))
+                balanced.append(vars(run) | balanced_accuracy(items))
+                notes[run] = tables.read_metadata(path, PREDICTIONS).get("notes", [])
+        quality = pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]]
+        of_runs = pd.DataFrame(balanced)
+        guessing = [f"warning: {text}" for text in describe_chance(of_runs)]
+        return Computed([summarise_quality(quality), quality, of_runs], notes_of_runs(notes), guessing)

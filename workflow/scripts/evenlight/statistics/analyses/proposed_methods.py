@@ -20,7 +20,7 @@ import pandas as pd
 from evenlight.core.contracts.results import PROPOSED_METHOD_PAIRS, PROPOSED_METHODS
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
-from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks, over_analyses
+from evenlight.statistics.arrays.multiple_testing import Looks, over_analyses
 from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.mean_effects import mean_effects
@@ -43,69 +43,6 @@ FACTOR = "explainer"
 BEST, BEHIND = "better than all others", "not the best"
 _NAMES = ["dataset", "model", "explainer", "metric"]
 _CLAIMS = ["p_best", "p_behind"]
-
-
-def proposed_method_tables(
-    study: StudyScores,
-    judging: VerdictSettings,
-    *,
-    proposed_methods: Sequence[str],
-    rivals: Sequence[str],
-    primary_metrics: Sequence[str],
-    looks: Looks = ONE_LOOK,
-) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """The verdict on every proposed method, and what it is made of: how often it is better than each of the others.
-
-    Models that are no strategy do not count. The model ``all`` is the mean over all models, text by text.
-
-    Args:
-        study: its scores, those of the present interim analysis.
-        judging: the level and the margins; its families do not count.
-        proposed_methods: names of explainers.
-        rivals: the explainers that these have to be better than: not random ones, nor references that know the
-            data and not the model, beside which it stands all the same.
-        primary_metrics: the metrics that the study is about, all where it is empty.
-        looks: the interim analyses that are planned; verdicts hold over all of them.
-
-    Returns:
-        Rows of :data:`PROPOSED_METHODS`, one for each dataset, model, metric and method. The family is ``primary`` for
-        primary metrics in the mean of all models, else ``exploratory``. ``p_best`` is the largest one-sided p of the
-        pairs, ``p_behind`` the smallest of the other side times their number. ``side`` and ``verdict`` say what of
-        this is found among all rows of a family. Rows of :data:`PROPOSED_METHOD_PAIRS`, of all texts of which both
-        explainers have a score. And notes on rivals of which there is no such text.
-    """
-    of_strategies = {model: study.models[model] for named in study.strategies.values() for model in named.values()}
-    others = [name for name in study.explainers if name not in proposed_methods]
-
-    def seen(first: int | None, judging: VerdictSettings) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
-        """The rows of proposed methods, and those of their pairs, of the first units."""
-        rows, pairs = [], []
-        for dataset in study.datasets:
-            of_dataset = replace(
-                study.of(dataset), first=first, models=of_strategies, explainers=[*proposed_methods, *others]
-            )
-            for model, seeds, items, values in read_scores_of(of_dataset):
-                for proposed_method in proposed_methods:
-                    beside = {other: (values[proposed_method], values[other]) for other in others}
-                    names = (dataset, model, proposed_method)
-                    table = _pairs(names, seeds, items, beside, list(study.metrics), judging)
-                    pairs.append(table)
-                    for metric in dict.fromkeys(table["metric"]):
-                        against = table[(table["metric"] == metric) & table["other"].isin(rivals)]
-                        if len(against):
-                            better = judging.higher_is_better.get(metric, True)
-                            rows.append(dict(zip(_NAMES, (*names, metric), strict=True)) | _of_pairs(against, better))
-        return pd.DataFrame(rows), pairs
-
-    verdicts, by_model = seen(study.first, judging)
-    pairs = pd.concat(by_model) if by_model else pd.DataFrame(columns=PROPOSED_METHOD_PAIRS.schema.names)
-    notes = _rivals_without_scores(pairs, proposed_methods, [name for name in others if name in rivals])
-    if verdicts.empty:
-        return pd.DataFrame(columns=PROPOSED_METHODS.schema.names), pairs[PROPOSED_METHOD_PAIRS.schema.names], notes
-    without_limits = replace(judging, bootstrap_draws=0)
-    earlier = [seen(units, without_limits)[0] for units in looks.units[:-1]]
-    judged = _judged([*earlier, verdicts], primary_metrics, judging.alpha, looks)
-    return judged, pairs[PROPOSED_METHOD_PAIRS.schema.names], notes
 
 
 def _rivals_without_scores(pairs: pd.DataFrame, proposed_methods: Sequence[str], rivals: Sequence[str]) -> list[str]:
@@ -243,7 +180,23 @@ def _of_pairs(pairs: pd.DataFrame, higher_is_better: bool) -> dict[str, Any]:
 
 
 class CompareProposedMethods(JudgedAtLooks):
-    """Say whether explainers that challenge all others are better than each of them."""
+    """Say whether explainers that challenge all others are better than each of them.
+
+    Models that are no strategy do not count. The model ``all`` is the mean over all models, text by text.
+
+    The verdicts have a row for each dataset, model, metric and method. The family is ``primary`` for primary metrics in
+    the mean of all models, else ``exploratory``. ``p_best`` is the largest one-sided p of the pairs, ``p_behind`` the
+    smallest of the other side times their number. ``side`` and ``verdict`` say what of this is found among all rows of
+    a family. The pairs are of all texts of which both explainers have a score; notes tell of rivals of which there is
+    no such text.
+
+    Attributes:
+        judging: the level and the margins; its families do not count.
+        proposed_methods: names of explainers.
+        rivals: the explainers that these have to be better than: not random ones, nor references that know the data and
+            not the model, beside which it stands all the same.
+        primary_metrics: the metrics that the study is about, all where it is empty.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {
         "proposed_methods": PROPOSED_METHODS,
@@ -267,14 +220,36 @@ class CompareProposedMethods(JudgedAtLooks):
 
     def compute(self, inputs: Inputs) -> Computed:
         """The verdicts, and the pairs of explainers behind them."""
-        study = inputs.located(self.study)
-        verdicts, pairs, missing = proposed_method_tables(
-            study,
-            self.judging,
-            proposed_methods=self.proposed_methods,
-            rivals=self.rivals,
-            primary_metrics=self.primary_metrics,
-            looks=self.looks_made(inputs),
-        )
-        said = verdicts["verdict"].value_counts().to_string()
-        return Computed([verdicts, pairs], [*score_notes(study), *missing], [said])
+        study, looks = inputs.located(self.study), self.looks_made(inputs)
+        verdicts, pairs = self._seen(study, self.judging)
+        rivals = [name for name in study.explainers if name in self.rivals and name not in self.proposed_methods]
+        notes = [*score_notes(study), *_rivals_without_scores(pairs, self.proposed_methods, rivals)]
+        pairs = pairs[PROPOSED_METHOD_PAIRS.schema.names]
+        if verdicts.empty:
+            return Computed([pd.DataFrame(columns=PROPOSED_METHODS.schema.names), pairs], notes)
+        without_limits = replace(self.judging, bootstrap_draws=0)
+        earlier = [self._seen(replace(study, first=units), without_limits)[0] for units in looks.units[:-1]]
+        judged = _judged([*earlier, verdicts], self.primary_metrics, self.judging.alpha, looks)
+        return Computed([judged, pairs], notes, [judged["verdict"].value_counts().to_string()])
+
+    def _seen(self, study: StudyScores, judging: VerdictSettings) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The rows of proposed methods, and those of their pairs."""
+        models = {model: study.models[model] for named in study.strategies.values() for model in named.values()}
+        others = [name for name in study.explainers if name not in self.proposed_methods]
+        compared = replace(study, models=models, explainers=[*self.proposed_methods, *others])
+        rows, pairs = [], []
+        for dataset in study.datasets:
+            for model, seeds, items, values in read_scores_of(compared.of(dataset)):
+                for proposed_method in self.proposed_methods:
+                    beside = {other: (values[proposed_method], values[other]) for other in others}
+                    names = (dataset, model, proposed_method)
+                    table = _pairs(names, seeds, items, beside, list(study.metrics), judging)
+                    pairs.append(table)
+                    of_rivals = table[table["other"].isin(self.rivals)]
+                    for metric in dict.fromkeys(table["metric"]):
+                        against, place = of_rivals[of_rivals["metric"] == metric], (*names, metric)
+                        if len(against):
+                            found = _of_pairs(against, judging.higher_is_better.get(metric, True))
+                            rows.append(dict(zip(_NAMES, place, strict=True)) | found)
+        empty = pd.DataFrame(columns=PROPOSED_METHOD_PAIRS.schema.names)
+        return pd.DataFrame(rows), pd.concat(pairs) if pairs else empty

@@ -22,12 +22,8 @@ RUNS = 5  # seeds of every published cell
 GROUPS = ("male", "female")  # a positive published d means that male sentences have the higher scores (Eq. 7)
 CELL = ["dataset", "training", "published_model", "explainer", "metric"]
 PARTS = ["dataset", "model", "explainer", "metric"]
-_RESTORE = "restore the file from the project's repository"
 
-OURS = ["seeds", "significant_seeds", "mean_d_significant", "sd_d_significant", "mean_d", "sd_d"]
 THEIRS = ["published_significant", "published_d", "published_sd_d", "table", "effects_table"]
-COMPARED = ["within_one", "same_direction", "same_direction_all_seeds"]
-COMPARISON = ["dataset", "model", "explainer", "metric", "training", "published_model", *OURS, *THEIRS, *COMPARED]
 
 PREDICTION_DIFFERENCE = ("average_prediction_difference", " – ".join(GROUPS))
 RATES = ("tpr", "tnr", "apd")
@@ -50,60 +46,16 @@ class Published:
     quality: pd.DataFrame
 
 
-def _read_csv(path: Path, keys: list[str], numbers: list[str], remedy: str) -> pd.DataFrame:
-    """The columns ``keys`` (together unique) and ``numbers`` (NaN where empty) of a CSV file."""
-    try:
-        table = pd.read_csv(path)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; {remedy}") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a CSV table in UTF-8 ({error}); {remedy}") from None
-    for column in [*keys, *numbers]:
-        if column not in table:
-            raise InputError(f"{path}: no column '{column}'; {remedy}")
-    for column in numbers:
-        values = pd.to_numeric(table[column], errors="coerce")
-        _refuse(path, table, column, values.isna() & table[column].notna(), "no number", remedy)
-        table[column] = values.astype(float)
-    _refuse(path, table, keys[-1], table.duplicated(keys), "a second row of the same names", remedy)
-    return table[[*keys, *numbers]]
-
-
-def _refuse(path: Path, table: pd.DataFrame, column: str, wrong: pd.Series, problem: str, remedy: str) -> None:
-    """:class:`InputError` on the first row, if any, where ``wrong`` holds."""
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InputError(
-            f"{path}, line {row + 2}: column '{column}' has '{table[column].iloc[row]}', {problem}; {remedy}"
-        )
-
-
 def read_published(folder: str | Path) -> Published:
-    """The printed figures from the tables in ``folder``, ``resources/published`` of the repository.
-
-    :class:`InputError` where a file is missing or damaged, a count is no whole number from 0 to 5, an effect stands
-    where no run was significant or is missing where one was, or the count of Tables 3 and 4 is not that of Tables 8-11.
-    """
-    keys = ["dataset", "model", "explainer", "metric"]
-    path = Path(folder) / "disparity_counts.csv"
-    cells = _read_csv(path, ["training", *keys], ["table", "significant_runs_of_5"], _RESTORE)
-    counts = cells["significant_runs_of_5"]
-    _refuse(path, cells, counts.name, ~counts.isin(range(RUNS + 1)), "which is no count of 5 runs", _RESTORE)
-
-    path = Path(folder) / "disparity_effect_sizes.csv"
-    values = ["table", "significant_runs_of_5", "cohens_d_mean", "cohens_d_sd"]
-    effects = _read_csv(path, keys, values, _RESTORE)
-    none = effects["significant_runs_of_5"] == 0
-    for column in ("cohens_d_mean", "cohens_d_sd"):
-        wrong = effects[column].isna() != none
-        _refuse(path, effects, column, wrong, "where the count says otherwise", _RESTORE)
-
-    effects = effects.rename(columns={"table": "effects_table"}).assign(training="finetuned")
-    cells = cells.merge(effects, on=["training", *keys], how="left", suffixes=("", "_again"))
-    counts, again = cells["significant_runs_of_5"], cells["significant_runs_of_5_again"]
-    wrong = (again != counts) & (cells["training"] == "finetuned")
-    where = Path(folder) / "disparity_counts.csv"
-    _refuse(where, cells, counts.name, wrong, f"but {path.name} has another count or none", _RESTORE)
+    """The printed figures from the tables in ``folder``, ``resources/published`` of the repository."""
+    cells, effects, quality = (
+        pd.read_csv(Path(folder) / f"{name}.csv")
+        for name in ("disparity_counts", "disparity_effect_sizes", "model_bias")
+    )
+    # Both have the same counts.
+    effects = effects.drop(columns="significant_runs_of_5").assign(training="finetuned")
+    effects = effects.rename(columns={"table": "effects_table"})
+    cells = cells.merge(effects, on=["training", *PARTS], how="left")
     cells = cells.rename(
         columns={
             "model": "published_model",
@@ -113,22 +65,16 @@ def read_published(folder: str | Path) -> Published:
         }
     )[CELL + THEIRS]
     whole = dict.fromkeys(("published_significant", "table", "effects_table"), "Int64")
-    return Published(cells.astype(whole), _read_quality(Path(folder) / "model_bias.csv"))
-
-
-def _read_quality(path: Path) -> pd.DataFrame:
-    means = list(RATES)
-    table = _read_csv(path, ["dataset", "model"], [*means, *(f"{name}_sd" for name in means)], _RESTORE)
-    long = [
-        table[["dataset"]].assign(
-            published_model=table["model"],
+    means = [
+        quality[["dataset"]].assign(
+            published_model=quality["model"],
             measure=name,
-            published_mean=table[name],
-            published_sd=table[f"{name}_sd"],
+            published_mean=quality[name],
+            published_sd=quality[f"{name}_sd"],
         )
-        for name in means
+        for name in RATES
     ]
-    return pd.concat(long, ignore_index=True)
+    return Published(cells.astype(whole), pd.concat(means, ignore_index=True))
 
 
 def counterparts(beside: Mapping[str, str], cells: pd.DataFrame) -> pd.DataFrame:
@@ -158,7 +104,7 @@ def _oriented(summary: pd.DataFrame) -> pd.DataFrame:
         for level_a, level_b in (GROUPS, GROUPS[::-1])
     )
     mirrored = mirrored.assign(**{column: -mirrored[column] for column in ("mean_d", "mean_d_significant")})
-    return pd.concat([straight, mirrored]).drop_duplicates(PARTS)  # they may be compared both ways round
+    return pd.concat([straight, mirrored])
 
 
 def join_published(
@@ -171,7 +117,7 @@ def join_published(
     metrics: Sequence[str],
     beside: Mapping[str, str],
 ) -> pd.DataFrame:
-    """The cells that both studies have, a row each, in the configuration's order: columns :data:`COMPARISON`.
+    """The cells that both studies have, a row each, in the configuration's order: columns of :data:`PUBLISHED`.
 
     ``summary`` is that of :func:`evenlight.statistics.analyses.summary.summarise_disparity`; for ``beside`` see
     :func:`counterparts`. Besides what both report:
@@ -194,7 +140,7 @@ def join_published(
     table["within_one"] = within_one(table["significant_seeds"], table["seeds"], table["published_significant"])
     for suffix, effect in (("", "mean_d_significant"), ("_all_seeds", "mean_d")):
         table[f"same_direction{suffix}"] = _same_direction(table[effect], table["published_d"])
-    return table[COMPARISON].reset_index(drop=True)
+    return table[PUBLISHED.schema.names].reset_index(drop=True)
 
 
 def within_one(significant, seeds, published):
@@ -237,15 +183,10 @@ def agreement_beside(
         by_name = dict(list(comparison.groupby(part)))
         present = [name for name in names if name in by_name]
         rows += [{"part": part, "name": name} | _agreement(by_name[name]) for name in present]
-    return pd.DataFrame(rows, columns=["part", "name", *AGREEMENT])
+    return pd.DataFrame(rows, columns=PUBLISHED_AGREEMENT.schema.names)
 
 
 _DIRECTIONS = ["directed", "same_direction", "same_direction_by_chance", "kappa"]
-AGREEMENT = [
-    *("cells", "within_one", "within_one_by_chance"),
-    *_DIRECTIONS,
-    *(f"{name}_all_seeds" for name in _DIRECTIONS),
-]
 
 
 def _agreement(cells: pd.DataFrame) -> dict:

@@ -1,7 +1,6 @@
 """The sanity check by random layers, summed up over texts and seeds."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import pandas as pd
@@ -13,51 +12,18 @@ from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfRuns
 from evenlight.statistics.analyses.summary import population_sd
-from evenlight.statistics.comparisons.files import Run, Runs, explainer_path, notes_of_runs
+from evenlight.statistics.comparisons.files import Run, explainer_path, notes_of_runs
 
 STAGE = ["order", "stage", "layer"]
 VALUES = ["rank_correlation", "rank_correlation_absolute"]
 
 
-def summarise_randomisation(
-    randomised: str | Path, runs: Runs, *, explainers: Sequence[str]
-) -> tuple[pd.DataFrame, list[str]]:
-    """Mean correlations at every stage, and notes.
-
-    Args:
-        randomised: folder of the tables of the contract ``randomised`` (:mod:`evenlight.statistics.comparisons.files`).
-        runs: those of the study.
-        explainers: names.
-
-    Returns:
-        One row per dataset, model, explainer, order and stage: the number of ``seeds``; the most ``texts`` of a seed
-        whose correlation is defined; mean over the seeds of the mean over a seed's texts of either correlation, and
-        its standard deviation over the seeds.
-    """
-    rows: list[dict] = []
-    notes: dict[Run, list[str]] = {}
-    by_seed: dict[tuple[str, str, str], list[pd.DataFrame]] = {}
-    for run in runs:
-        for explainer in runs.explainers_of(run.dataset, explainers):
-            path = explainer_path(randomised, run, explainer)
-            by_stage = tables.read_table(path, RANDOMISED).groupby(STAGE, sort=False)[VALUES]
-            means = by_stage.mean().assign(texts=by_stage.count().max(axis=1))
-            by_seed.setdefault((run.dataset, run.model, explainer), []).append(means)
-            said = tables.read_metadata(path, RANDOMISED).get("notes", [])
-            notes.setdefault(run, []).extend(f"explainer '{explainer}': {text}" for text in said)
-    for names, parts in by_seed.items():
-        for keys, stage in pd.concat(parts).groupby(level=STAGE, sort=False):
-            row = dict(zip(["dataset", "model", "explainer"], names, strict=True)) | dict(zip(STAGE, keys, strict=True))
-            row |= {"seeds": len(stage), "texts": int(stage["texts"].max())}
-            for name in VALUES:
-                defined = stage[name].dropna()
-                row |= {name: defined.mean(), f"{name}_sd": population_sd(defined)}
-            rows.append(row)
-    return pd.DataFrame(rows, columns=RANDOMISATION.schema.names), notes_of_runs(notes)
-
-
 class SummariseRandomisation(OfRuns):
-    """Sum up how the scores of every explainer change by random layers."""
+    """Sum up how the scores of every explainer change by random layers.
+
+    A row has the number of ``seeds``; the most ``texts`` of a seed whose correlation is defined; the mean over seeds of
+    the mean over a seed's texts of either correlation, and its standard deviation over the seeds.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"randomisation": RANDOMISATION}
     modality: ClassVar[str] = TOKENS
@@ -83,6 +49,24 @@ class SummariseRandomisation(OfRuns):
         return study.files_of_runs("randomised", explainer=study.randomised_explainers)
 
     def compute(self, inputs: Inputs) -> Computed:
-        """The summary."""
-        table, notes = summarise_randomisation(inputs.folders["randomised"], self.runs, explainers=self.explainers)
-        return Computed([table], notes)
+        """A row per dataset, model, explainer, order and stage."""
+        rows: list[dict] = []
+        notes: dict[Run, list[str]] = {}
+        by_seed: dict[tuple[str, str, str], list[pd.DataFrame]] = {}
+        for run in self.runs:
+            for explainer in self.runs.explainers_of(run.dataset, self.explainers):
+                path = explainer_path(inputs.folders["randomised"], run, explainer)
+                by_stage = tables.read_table(path, RANDOMISED).groupby(STAGE, sort=False)[VALUES]
+                means = by_stage.mean().assign(texts=by_stage.count().max(axis=1))
+                by_seed.setdefault((run.dataset, run.model, explainer), []).append(means)
+                said = tables.read_metadata(path, RANDOMISED).get("notes", [])
+                notes.setdefault(run, []).extend(f"explainer '{explainer}': {text}" for text in said)
+        for names, parts in by_seed.items():
+            for keys, stage in pd.concat(parts).groupby(level=STAGE, sort=False):
+                row = dict(zip(["dataset", "model", "explainer", *STAGE], (*names, *keys), strict=True))
+                row |= {"seeds": len(stage), "texts": int(stage["texts"].max())}
+                for name in VALUES:
+                    defined = stage[name].dropna()
+                    row |= {name: defined.mean(), f"{name}_sd": population_sd(defined)}
+                rows.append(row)
+        return Computed([pd.DataFrame(rows, columns=RANDOMISATION.schema.names)], notes_of_runs(notes))

@@ -27,7 +27,7 @@ from evenlight.metrics.explanations import Explanation
 from evenlight.statistics.analyses.base import Computed, Inputs, OfRuns
 from evenlight.statistics.analyses.word_attributions import forms_together, pairs_of_forms, read_explanations
 from evenlight.statistics.arrays.units import clustered_variance
-from evenlight.statistics.comparisons.files import Run, Runs, items_path, predictions_path, units_path
+from evenlight.statistics.comparisons.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.study import ALL
 from evenlight.texts.items import forms_of
 from evenlight.texts.matching import small
@@ -174,76 +174,6 @@ def read_texts(datasets_folder: str | Path, dataset: str) -> TextsOfDataset:
     return TextsOfDataset(items.set_index("item_id", drop=False), units, classes)
 
 
-def measure_reliance(
-    attributions: str | Path,
-    datasets_folder: str | Path,
-    runs: Runs,
-    *,
-    predictions: str | Path,
-    explainers: Mapping[str, str | None],
-    comparisons: Mapping[str, Sequence[Sequence[str]]],
-    words_of: Sequence[str],
-    texts: int,
-    confidence: float,
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The tables of :mod:`the contracts <evenlight.core.contracts.results>` pair invariance, group reliance, words by
-    group.
-
-    Args:
-        attributions, datasets_folder, predictions: folders (:mod:`evenlight.statistics.comparisons.files`).
-        runs: those of the study.
-        explainers: names to the explainer that does the same with other draws; to themselves where nothing is drawn,
-            to None where there is no other.
-        comparisons: factors to pairs of levels.
-        words_of: the datasets whose words may stand in a table.
-        texts: fewest texts of a level with a word that stands in the table.
-        confidence: of the intervals, which are over clusters of texts; values are means over seeds.
-    """
-    invariance, reliance, words = [], [], []
-    pairs = pairs_of_forms(comparisons)
-    for dataset in runs.datasets:
-        known = read_texts(datasets_folder, dataset)
-        levels = _levels(known, comparisons)
-        naming = {factor: words_naming(known.items.reset_index(drop=True), known.units, factor) for factor, _ in levels}
-        together = [(pair, forms_together(known.units, pair)) for pair in pairs]
-        here = runs.explainers_of(dataset, explainers)
-        for model, seeds in runs.models_of(dataset).items():
-            of_model = [Run(dataset, model, seed) for seed in seeds]
-            shares = {
-                explainer: [
-                    {
-                        explanation.item_id: shares_of(explanation, count)
-                        for explanation, count in read_explanations(
-                            attributions, datasets_folder, predictions, run, explainer
-                        )
-                    }
-                    for run in of_model
-                ]
-                for explainer in here
-            }
-            targets = [_targets(predictions, run) for run in of_model]
-            for explainer, other in ((name, explainers[name] if explainers[name] in here else None) for name in here):
-                names: dict[str, Any] = {"dataset": dataset, "model": model, "explainer": explainer}
-                mine, twin = shares[explainer], shares[other] if other else None
-                for pair, forms in together:
-                    rows = _pair_rows(forms, mine, None if other == explainer else twin, known, naming[pair.factor])
-                    if len(rows):
-                        null = FIXED if other == explainer else REPEATED if other else None
-                        cell = names | pair._asdict() | {"seeds": len(seeds), "null": null}
-                        invariance.append(cell | _invariance(rows, null, confidence))
-                for (factor, level), of_level in levels.items():
-                    cell = names | {"factor": factor, "level": level}
-                    if found := _reliance(of_level, mine, naming[factor], known, confidence):
-                        reliance.append(cell | found)
-                    if dataset in words_of:
-                        words += [cell | row for row in _words(of_level, mine, targets, known, texts, confidence)]
-    contracts = (PAIR_INVARIANCE, GROUP_RELIANCE, WORDS_BY_GROUP)
-    return tuple(
-        pd.DataFrame(rows, columns=contract.schema.names).replace({np.nan: None})
-        for rows, contract in zip((invariance, reliance, words), contracts, strict=True)
-    )
-
-
 def _levels(
     known: TextsOfDataset, comparisons: Mapping[str, Sequence[Sequence[str]]]
 ) -> dict[tuple[str, str], list[str]]:
@@ -377,7 +307,15 @@ def _words(
 
 
 class MeasureReliance(OfRuns):
-    """On which words a model relies, by group: pairs of forms, words that name the group, and a table of words."""
+    """On which words a model relies, by group: pairs of forms, words that name the group, and a table of words.
+
+    Attributes:
+        explainers: names to the explainer that does the same with other draws; to themselves where nothing is drawn, to
+            None where there is no other.
+        words_of: the datasets whose words may stand in a table.
+        texts: fewest texts of a level with a word that stands in the table.
+        confidence: of the intervals, which are over clusters of texts; values are means over seeds.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {
         "pair_invariance": PAIR_INVARIANCE,
@@ -414,15 +352,45 @@ class MeasureReliance(OfRuns):
 
     def compute(self, inputs: Inputs) -> Computed:
         """How alike the forms are explained, what the words get that name the group, and what all words get."""
-        found = measure_reliance(
-            inputs.folders["attributions"],
-            inputs.folders["datasets"],
-            self.runs,
-            predictions=inputs.folders["predictions"],
-            explainers=self.explainers,
-            comparisons=self.comparisons,
-            words_of=self.words_of,
-            texts=self.texts,
-            confidence=self.confidence,
-        )
-        return Computed(found)
+        attributions, datasets, predictions = (inputs.folders[name] for name in self.folders)
+        invariance, reliance, words = [], [], []
+        pairs, confidence = pairs_of_forms(self.comparisons), self.confidence
+        for dataset in self.runs.datasets:
+            known = read_texts(datasets, dataset)
+            levels, items = _levels(known, self.comparisons), known.items.reset_index(drop=True)
+            naming = {factor: words_naming(items, known.units, factor) for factor, _ in levels}
+            together = [(pair, forms_together(known.units, pair)) for pair in pairs]
+            here = self.runs.explainers_of(dataset, self.explainers)
+            for model, seeds in self.runs.models_of(dataset).items():
+                of_model = [Run(dataset, model, seed) for seed in seeds]
+                shares = {
+                    explainer: [
+                        {
+                            text.item_id: shares_of(text, count)
+                            for text, count in read_explanations(attributions, datasets, predictions, run, explainer)
+                        }
+                        for run in of_model
+                    ]
+                    for explainer in here
+                }
+                targets = [_targets(predictions, run) for run in of_model]
+                for explainer in here:
+                    other = self.explainers[explainer] if self.explainers[explainer] in here else None
+                    names: dict[str, Any] = {"dataset": dataset, "model": model, "explainer": explainer}
+                    mine, twin = shares[explainer], shares[other] if other else None
+                    for pair, forms in together:
+                        rows = _pair_rows(forms, mine, None if other == explainer else twin, known, naming[pair.factor])
+                        if len(rows):
+                            null = FIXED if other == explainer else REPEATED if other else None
+                            cell = names | pair._asdict() | {"seeds": len(seeds), "null": null}
+                            invariance.append(cell | _invariance(rows, null, confidence))
+                    for (factor, level), of_level in levels.items():
+                        cell = names | {"factor": factor, "level": level}
+                        if found := _reliance(of_level, mine, naming[factor], known, confidence):
+                            reliance.append(cell | found)
+                        if dataset in self.words_of:
+                            of_words = _words(of_level, mine, targets, known, self.texts, confidence)
+                            words += [cell | row for row in of_words]
+        rows_of = zip((invariance, reliance, words), self.tables.values(), strict=True)
+        made = (pd.DataFrame(rows, columns=contract.schema.names) for rows, contract in rows_of)
+        return Computed([table.replace({np.nan: None}) for table in made])

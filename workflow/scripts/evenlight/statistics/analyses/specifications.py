@@ -28,53 +28,11 @@ from evenlight.statistics.arrays.units import settled, stratum_weight
 from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, design_of
 from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
-from evenlight.statistics.comparisons.study import ALL, StudyScores, pairs_of
+from evenlight.statistics.comparisons.study import ALL, pairs_of
 from evenlight.texts.items import forms_of
 
 LEAST = 3  # specifications of a curve
 TIE = 1e-9  # effects from -1 to 1 that are as near to each other are equal
-
-
-def specification_tables(
-    study: StudyScores,
-    *,
-    alpha: float,
-    control_draws: int,
-    kinds: Mapping[str, Sequence[str]],
-    methods: Mapping[str, str],
-    higher_is_better: Mapping[str, bool],
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """All specifications, and what can be said of every curve as a whole.
-
-    ``kinds`` are the questions: each kind of metric and the metrics that are definitions of it; ``methods`` has the
-    method of each explainer. Estimates are positive where the first level has the better explanations.
-
-    The first table has a row for each specification, question by question, sorted by ``estimate``; for its columns see
-    :func:`estimates`. ``null_low`` and ``null_high`` are the central 95 % of the estimate that has this rank under
-    permuted labels. Specifications that decide nothing are left out: fewer than two scores of a group, or all equal.
-
-    The second table has a row for each curve: of all explainers together (method ``all``), and of each method that the
-    question asks in two ways or more, by its own entries or the definitions. Curves of fewer than three specifications
-    are left out. ``undecided`` counts the specifications left out; for the other columns see :func:`joint_inference`.
-    """
-    tables: list[pd.DataFrame] = []
-    curves: list[dict] = []
-    for dataset, source in product(study.datasets, study.sources().values()):
-        models = list(read_models(source.of(dataset)))
-        for design, names, effects in _every_specification(models, source.comparisons, control_draws):
-            kind_of = {metric: kind for kind, metrics in kinds.items() for metric in metrics}
-            better = names["metric"].map(higher_is_better).to_numpy(bool)
-            effects = np.where(better, effects, -effects)
-            names = names.assign(kind=names["metric"].map(kind_of), method=names["explainer"].map(methods))
-            question = {"dataset": dataset} | design.comparison._asdict()
-            for kind in kinds:
-                of_kind = (names["kind"] == kind).to_numpy()
-                table, of_curves = _answers(names[of_kind], effects[:, of_kind], alpha)
-                tables.append(table.assign(**question))
-                curves += [question | {"kind": kind} | curve for curve in of_curves]
-    columns = SPECIFICATIONS.schema.names
-    table = pd.concat([table for table in tables if len(table)] or [pd.DataFrame(columns=columns)], ignore_index=True)
-    return table[columns], pd.DataFrame(curves, columns=SPECIFICATION_CURVES.schema.names)
 
 
 def _answers(names: pd.DataFrame, effects: np.ndarray, alpha: float) -> tuple[pd.DataFrame, list[dict]]:
@@ -297,7 +255,23 @@ def d_by_labels(scores: np.ndarray, strata: np.ndarray, in_first: np.ndarray) ->
 
 
 class MeasureSpecifications(OfScores):
-    """Ask the same question in every way that the study has, and again with permuted groups."""
+    """Ask the same question in every way that the study has, and again with permuted groups.
+
+    Estimates are positive where the first level has the better explanations. Specifications that decide nothing are
+    left out: fewer than two scores of a group, or all equal. So are curves of fewer than three specifications.
+
+    The table of specifications has a row for each, question by question, sorted by ``estimate``; for its columns see
+    :func:`estimates`. ``null_low`` and ``null_high`` are the central 95 % of the estimate that has this rank under
+    permuted labels.
+
+    The table of curves has a row for each: of all explainers together (method ``all``), and of each method that the
+    question asks in two ways or more, by its own entries or the definitions. ``undecided`` counts the specifications
+    left out; for the other columns see :func:`joint_inference`.
+
+    Attributes:
+        kinds: the questions, each kind of metric and the metrics that are definitions of it.
+        methods: the method of each explainer.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {
         "specification_curves": SPECIFICATION_CURVES,
@@ -337,12 +311,23 @@ class MeasureSpecifications(OfScores):
     def compute(self, inputs: Inputs) -> Computed:
         """A row per question and curve, and one for each way to ask it."""
         study = inputs.located(self.study)
-        specifications, curves = specification_tables(
-            study,
-            alpha=self.alpha,
-            control_draws=self.control_draws,
-            higher_is_better=self.higher_is_better,
-            methods=self.methods,
-            kinds=self.kinds,
-        )
-        return Computed([curves, specifications], score_notes(study))
+        tables: list[pd.DataFrame] = []
+        curves: list[dict] = []
+        for dataset, source in product(study.datasets, study.sources().values()):
+            models = list(read_models(source.of(dataset)))
+            for design, names, effects in _every_specification(models, source.comparisons, self.control_draws):
+                kind_of = {metric: kind for kind, metrics in self.kinds.items() for metric in metrics}
+                better = names["metric"].map(self.higher_is_better).to_numpy(bool)
+                effects = np.where(better, effects, -effects)
+                names = names.assign(kind=names["metric"].map(kind_of), method=names["explainer"].map(self.methods))
+                question = {"dataset": dataset} | design.comparison._asdict()
+                for kind in self.kinds:
+                    of_kind = (names["kind"] == kind).to_numpy()
+                    table, found = _answers(names[of_kind], effects[:, of_kind], self.alpha)
+                    tables.append(table.assign(**question))
+                    curves += [question | {"kind": kind} | curve for curve in found]
+        columns = SPECIFICATIONS.schema.names
+        there = [table for table in tables if len(table)] or [pd.DataFrame(columns=columns)]
+        specifications = pd.concat(there, ignore_index=True)[columns]
+        of_curves = pd.DataFrame(curves, columns=SPECIFICATION_CURVES.schema.names)
+        return Computed([of_curves, specifications], score_notes(study))

@@ -21,52 +21,6 @@ from evenlight.statistics.comparisons.strategies import SUBSETS, Strategies, rea
 from evenlight.statistics.comparisons.study import StudyScores
 from evenlight.texts.predictions import PROMPT
 
-COLUMNS = STRATEGIES.schema.names
-
-
-def strategy_table(
-    study: StudyScores, *, confidence: float, bootstrap_draws: int, mass_accuracies: Mapping[str, str]
-) -> tuple[pd.DataFrame, list[str]]:
-    """One row per dataset, architecture, strategy, explainer, metric and subset of the texts, and notes.
-
-    Columns, besides the names:
-
-    - ``seeds``, ``texts``: runs, and texts with a score, mean over runs;
-    - ``mean``, ``sd``: mean over runs of the mean over texts, and the population standard deviation of these;
-    - ``low``, ``high``: the interval (:func:`evenlight.statistics.arrays.mean.limits_over_texts`), for
-      these trained models;
-    - ``ratio`` with its interval: the mean over that of the baseline, which for mass accuracy is GECOBench's relative
-      mass accuracy (Eq. 4);
-    - ``log_excess``: as GECOBench's code has it, log(ratio − 1) of each text, mean over the texts that have a higher
-      score than in the baseline strategy; it is undefined in the others; ``log_excess_share``: how many these are;
-    - ``expected``: what mass accuracy expects of scores that are drawn independently from one distribution, the share
-      of tokens that are ground truth; NaN for other metrics. ``mass_accuracies`` has the definition of each.
-
-    In the subset ``right`` are the texts that the strategy's own model reads rightly. A note counts the texts without a
-    word of the ground truth, which have no mass accuracy.
-    """
-    rows = []
-    notes: dict[str, None] = {}  # each once, in order
-    for strategies in read_strategies(study):
-        truth = tables.read_table(
-            items_path(study.folders["units"], strategies.dataset), ITEMS.only("item_id", "ground_truth")
-        ).set_index("item_id")["ground_truth"]
-        if mass_accuracies:
-            notes |= dict.fromkeys(_note_on_truth(strategies, truth))
-        shares = _truth_shares(strategies, truth, study, set(mass_accuracies.values()))
-        weights, cluster = weights_of_draws(strategies, bootstrap_draws)
-        chosen = {
-            subset: np.array([strategies.chosen(subset, strategy) for strategy in strategies.models])
-            for subset in SUBSETS
-        }
-        for explainer, values in strategies.explainers:
-            for subset in SUBSETS:
-                known = np.where(chosen[subset][:, None], values, np.nan)
-                rows += _rows(
-                    strategies, explainer, subset, known, shares, weights, cluster, confidence, mass_accuracies
-                )
-    return pd.DataFrame(rows, columns=COLUMNS), list(notes)
-
 
 def _note_on_truth(strategies: Strategies, truth: pd.Series) -> list[str]:
     empty = sum(words is None or not np.any(words) for words in truth.reindex(strategies.items["item_id"]))
@@ -197,7 +151,27 @@ def truth_share(word_id: Sequence[int | None] | None, truth: Sequence[int] | Non
 
 
 class SummariseStrategies(OfScores):
-    """Say how correct the explanations are in every strategy, beside the baseline and beside random scores."""
+    """Say how correct the explanations are in every strategy, beside the baseline and beside random scores.
+
+    Besides the names of a dataset, architecture, strategy, explainer, metric and subset of the texts a row has
+
+    - ``seeds``, ``texts``: runs, and texts with a score, mean over runs;
+    - ``mean``, ``sd``: mean over runs of the mean over texts, and the population standard deviation of these;
+    - ``low``, ``high``: the interval (:func:`evenlight.statistics.arrays.mean.limits_over_texts`), for these trained
+      models;
+    - ``ratio`` with its interval: the mean over that of the baseline, which for mass accuracy is GECOBench's relative
+      mass accuracy (Eq. 4);
+    - ``log_excess``: as GECOBench's code has it, log(ratio − 1) of each text, mean over the texts that have a higher
+      score than in the baseline strategy; it is undefined in the others; ``log_excess_share``: how many these are;
+    - ``expected``: what mass accuracy expects of scores that are drawn independently from one distribution, the share
+      of tokens that are ground truth; NaN for other metrics.
+
+    In the subset ``right`` are the texts that the strategy's own model reads rightly. A note counts the texts without a
+    word of the ground truth, which have no mass accuracy.
+
+    Attributes:
+        mass_accuracies: of the metrics that are mass accuracy the definition of each.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"strategies": STRATEGIES}
     of_kinds: ClassVar[Collection[str]] = ("strategies",)
@@ -218,10 +192,24 @@ class SummariseStrategies(OfScores):
     def compute(self, inputs: Inputs) -> Computed:
         """The means of every strategy."""
         study = inputs.located(self.study)
-        table, notes = strategy_table(
-            study,
-            confidence=self.confidence,
-            bootstrap_draws=self.bootstrap_draws,
-            mass_accuracies=self.mass_accuracies,
-        )
-        return Computed([table], notes + score_notes(study))
+        rows = []
+        notes: dict[str, None] = {}  # each once, in order
+        for strategies in read_strategies(study):
+            truth = tables.read_table(
+                items_path(study.folders["units"], strategies.dataset), ITEMS.only("item_id", "ground_truth")
+            ).set_index("item_id")["ground_truth"]
+            if self.mass_accuracies:
+                notes |= dict.fromkeys(_note_on_truth(strategies, truth))
+            shares = _truth_shares(strategies, truth, study, set(self.mass_accuracies.values()))
+            weights, cluster = weights_of_draws(strategies, self.bootstrap_draws)
+            chosen = {
+                subset: np.array([strategies.chosen(subset, strategy) for strategy in strategies.models])
+                for subset in SUBSETS
+            }
+            for explainer, values in strategies.explainers:
+                for subset in SUBSETS:
+                    known = np.where(chosen[subset][:, None], values, np.nan)
+                    how = shares, weights, cluster, self.confidence, self.mass_accuracies
+                    rows += _rows(strategies, explainer, subset, known, *how)
+        table = pd.DataFrame(rows, columns=STRATEGIES.schema.names)
+        return Computed([table], [*notes, *score_notes(study)])

@@ -10,7 +10,6 @@ from pydantic import Field
 from evenlight.core import tables
 from evenlight.core.contracts.results import DISPARITY, SCORE_SUMMARY, SUMMARY
 from evenlight.core.contracts.texts import UNITS
-from evenlight.core.errors import InputError
 from evenlight.core.kinds import COMPARING
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfScores, Result
@@ -19,22 +18,6 @@ from evenlight.statistics.comparisons.files import Run, units_path
 from evenlight.statistics.comparisons.score_files import STANDARD_ERROR, read_scores, score_notes, with_most_texts
 from evenlight.statistics.comparisons.study import ALL, StudyScores
 from evenlight.texts.items import forms_of
-
-COMPUTED = [
-    "seeds",
-    "significant_seeds",
-    "significant_seeds_a_better",
-    "significant_seeds_b_better",
-    "mean_d_significant",
-    "sd_d_significant",
-    "mean_d",
-    "sd_d",
-    "mean_delta_significant",
-    "mean_delta",
-    "better_group",
-    "contradicted",
-    "considerable",
-]
 
 
 def population_sd(values: pd.Series) -> float:
@@ -62,18 +45,11 @@ def summarise_disparity(
     - ``contradicted``: whether ``mean_d_significant`` has the other sign than ``mean_delta_significant``;
     - ``considerable``: whether |``mean_d_significant``| ≥ ``considerable_effect``.
     """
-    unknown = set(disparity["metric"]) - set(higher_is_better)
-    if unknown:
-        listing = ", ".join(sorted(unknown))
-        raise InputError(
-            f"disparity table: metric {listing} is not in 'metrics' of the configuration; "
-            "make the table again (rule measure_disparity)"
-        )
     rows = [
         dict(zip(CELL, keys, strict=True)) | _cell(part, higher_is_better[keys[3]], alpha, considerable_effect)
         for keys, part in disparity.groupby(CELL, sort=False)
     ]
-    return pd.DataFrame(rows, columns=CELL + COMPUTED)
+    return pd.DataFrame(rows, columns=SUMMARY.schema.names)
 
 
 def _cell(part: pd.DataFrame, higher_is_better: bool, alpha: float, considerable_effect: float) -> dict:

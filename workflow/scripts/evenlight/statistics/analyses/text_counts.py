@@ -16,53 +16,9 @@ from evenlight.core.sources import digest
 from evenlight.core.tables import Contract
 from evenlight.datasets.columns import level_names
 from evenlight.statistics.analyses.base import Computed, Inputs, OfRuns
-from evenlight.statistics.comparisons.files import Run, Runs, items_path, score_path, units_path
+from evenlight.statistics.comparisons.files import Run, items_path, score_path, units_path
 from evenlight.statistics.comparisons.study import Comparison, pairs_of
 from evenlight.texts.items import forms_of, text_keys, units_of
-
-GROUPS = ["dataset", "factor", "level", "texts", "compared"]
-DIFFERENT = ["dataset", *Comparison._fields, "paired", "different_a", "different_b"]
-
-
-def count_texts(
-    scores: Path,
-    folder: Path,
-    runs: Runs,
-    *,
-    family: str,
-    explainers: Sequence[str],
-    comparisons: Mapping[str, list[list[str]]],
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """A row per dataset; one per dataset and level of a factor; one per dataset and pair of levels with copies.
-
-    Args:
-        scores, folder: of the scores and the datasets.
-        runs: those of the study.
-        family, explainers: whose scores say which texts were explained; those that no look has closed have all.
-        comparisons: factors to pairs of levels.
-    """
-    rows, groups, different = [], [], []
-    for name in runs.datasets:
-        items = tables.read_table(items_path(folder, name), ITEMS.only("item_id", "words", "part", "cluster", "split"))
-        metadata = tables.read_metadata(items_path(folder, name), ITEMS)
-        units = tables.read_table(units_path(folder, name), UNITS)
-        explained = _explained(
-            [
-                score_path(scores, Run(name, of, seeds[0]), family, explainer)
-                for of, seeds in runs.models_of(name).items()
-                for explainer in runs.explainers_of(name, explainers)
-            ]
-        )
-        tested = items[items["split"] == "test"]
-        rows.append(
-            _dataset(items, tested, metadata)
-            | {"dataset": name, "sha256": digest(items_path(folder, name)), "explained_texts": len(explained)}
-        )
-        order = _order(comparisons, metadata.get("settings", {}).get("attributes", {}))
-        groups += [{"dataset": name} | row for row in _groups(units, set(tested["item_id"]), comparisons, order)]
-        of_explained = items[items["item_id"].isin(explained)]
-        different += [{"dataset": name} | row for row in _different(of_explained, units, pairs_of(comparisons))]
-    return pd.DataFrame(rows), pd.DataFrame(groups, columns=GROUPS), pd.DataFrame(different, columns=DIFFERENT)
 
 
 def _explained(paths: Sequence[Path]) -> set[str]:
@@ -133,7 +89,12 @@ def _different(items: pd.DataFrame, units: pd.DataFrame, pairs: Sequence[Compari
 
 
 class Counting(OfRuns):
-    """Counts of the texts that explainers have explained, with the scores of one family of metrics."""
+    """Counts of the texts that explainers have explained, with the scores of one family of metrics.
+
+    Attributes:
+        family, explainers: whose scores say which texts were explained.
+        comparisons: factors to pairs of levels.
+    """
 
     of_kinds: ClassVar[Collection[str]] = ("disparity",)
     minutes: ClassVar[int] = 30
@@ -160,16 +121,36 @@ class Counting(OfRuns):
         """The explainers that have explained all texts together."""
         return study.explainers_of(cls.modality)
 
-    def counts(self, inputs: Inputs) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-        """See :func:`count_texts`."""
-        return count_texts(
-            inputs.folders["scores"],
-            inputs.folders["datasets"],
-            self.runs,
-            family=self.family,
-            explainers=self.explainers,
-            comparisons=self.comparisons,
-        )
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per dataset, and, where it has such tables, one per group, and one per comparison with copies."""
+        scores, datasets = inputs.folders["scores"], inputs.folders["datasets"]
+        rows, groups, different = [], [], []
+        for name in self.runs.datasets:
+            path = items_path(datasets, name)
+            items = tables.read_table(path, ITEMS.only("item_id", "words", "part", "cluster", "split"))
+            metadata = tables.read_metadata(path, ITEMS)
+            units = tables.read_table(units_path(datasets, name), UNITS)
+            explained = _explained(
+                [
+                    score_path(scores, Run(name, of, seeds[0]), self.family, explainer)
+                    for of, seeds in self.runs.models_of(name).items()
+                    for explainer in self.runs.explainers_of(name, self.explainers)
+                ]
+            )
+            tested = items[items["split"] == "test"]
+            of_file = {"dataset": name, "sha256": digest(path), "explained_texts": len(explained)}
+            rows.append(_dataset(items, tested, metadata) | of_file)
+            order = _order(self.comparisons, metadata.get("settings", {}).get("attributes", {}))
+            of_levels = _groups(units, set(tested["item_id"]), self.comparisons, order)
+            groups += [{"dataset": name} | row for row in of_levels]
+            of_pairs = _different(items[items["item_id"].isin(explained)], units, pairs_of(self.comparisons))
+            different += [{"dataset": name} | row for row in of_pairs]
+        counts = [
+            pd.DataFrame(rows),
+            pd.DataFrame(groups, columns=AUDITED_GROUPS.schema.names),
+            pd.DataFrame(different, columns=DIFFERENT_TEXTS.schema.names),
+        ]
+        return Computed(counts[: len(self.tables)])
 
 
 class CountTexts(Counting):
@@ -189,19 +170,14 @@ class CountTexts(Counting):
         """Of each dataset the first that explains it: all have scores of the same texts."""
         return list(dict.fromkeys(names[0] for names in study.runs.sets_of(study.explainers)))
 
-    def compute(self, inputs: Inputs) -> Computed:
-        """A row per dataset, one per group, and one per comparison with copies."""
-        return Computed(self.counts(inputs))
-
 
 class CountQuestions(Counting):
-    """How many questions of each dataset are audited, and how many have answers."""
+    """How many questions of each dataset are audited, and how many have answers.
+
+    Questions are texts, of which answers are what explains them.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"audited_questions": AUDITED_QUESTIONS}
     modality: ClassVar[str] = TEXT
 
     result: Literal["count_questions"]
-
-    def compute(self, inputs: Inputs) -> Computed:
-        """A row per dataset: questions are texts, of which answers are what explains them."""
-        return Computed(self.counts(inputs)[:1])

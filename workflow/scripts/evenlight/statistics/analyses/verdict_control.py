@@ -78,13 +78,14 @@ def permuted_verdicts_of(
     return pd.DataFrame(counts, columns=VERDICT_CONTROL.schema.names)
 
 
-def _with_items(read: Read, units: int | None) -> Iterator[tuple[ModelScores, pd.Series]]:
-    """Every model with the items that it has at an analysis; at the present one all."""
-    if units is None:
-        yield from ((model, model.items["item_id"]) for model in read(None))
-        return
-    for model, there in zip(read(None), read(units), strict=True):
-        yield model, there.items["item_id"]
+def _with_items(read: Read, units: int | None) -> Iterator[tuple[ModelScores, Collection[str]]]:
+    """Every model with the items that it has at an analysis, of which there may be none; at the present one all."""
+    there: dict[tuple[str, str], set[str]] = {}
+    for model in () if units is None else read(units):
+        there.setdefault((model.dataset, model.model), set()).update(model.items["item_id"])
+    for model in read(None):
+        every = model.items["item_id"]
+        yield model, every if units is None else there.get((model.dataset, model.model), set())
 
 
 def permuted(design: Design, in_first: np.ndarray) -> Design:

@@ -1,7 +1,6 @@
 """Which class a model has for texts of which every word is hidden: where metrics that hide words lead."""
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,28 +12,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
-from evenlight.statistics.comparisons.files import Runs, items_path, predictions_path
-
-COLUMNS = ["dataset", "model", "seed", "hidden", "class", "probability"]
-
-
-def classes_without_words(predictions: Path, folder: Path, runs: Runs, *, hidden: Sequence[str]) -> pd.DataFrame:
-    """A row per run and way of hiding words that the model can read: the most probable class, with its probability.
-
-    Args:
-        predictions, folder: of the predictions and the datasets.
-        runs: those of the study.
-        hidden: in which ways the metrics hide words.
-    """
-    classes = {name: tables.read_metadata(items_path(folder, name), ITEMS).get("classes", []) for name in runs.datasets}
-    rows = []
-    for run in runs:
-        ways = tables.read_metadata(predictions_path(predictions, run), PREDICTIONS).get("without_words", {})
-        for way in hidden:
-            if way in ways:
-                best = int(np.argmax(ways[way]))
-                rows.append((*vars(run).values(), way, classes[run.dataset][best], ways[way][best]))
-    return pd.DataFrame(rows, columns=COLUMNS)
+from evenlight.statistics.comparisons.files import items_path, predictions_path
 
 
 class ClassifyEmptyTexts(OfModels):
@@ -56,6 +34,17 @@ class ClassifyEmptyTexts(OfModels):
         return super().asked(study) | {"hidden": sorted(hidden)}
 
     def compute(self, inputs: Inputs) -> Computed:
-        """A row per run and way of hiding words."""
-        folders = inputs.folders["predictions"], inputs.folders["datasets"]
-        return Computed([classes_without_words(*folders, self.runs, hidden=self.hidden)])
+        """A row per run and way of hiding words that the model can read: the most probable class."""
+        predictions, datasets = (inputs.folders[name] for name in self.folders)
+        classes = {
+            name: tables.read_metadata(items_path(datasets, name), ITEMS).get("classes", [])
+            for name in self.runs.datasets
+        }
+        rows = []
+        for run in self.runs:
+            ways = tables.read_metadata(predictions_path(predictions, run), PREDICTIONS).get("without_words", {})
+            for way in self.hidden:
+                if way in ways:
+                    best = int(np.argmax(ways[way]))
+                    rows.append((*vars(run).values(), way, classes[run.dataset][best], ways[way][best]))
+        return Computed([pd.DataFrame(rows, columns=WITHOUT_WORDS.schema.names)])

@@ -25,7 +25,7 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfRuns
 from evenlight.statistics.arrays.multiple_testing import holm
 from evenlight.statistics.arrays.paired_tests import signed_rank_p
 from evenlight.statistics.arrays.units import differences
-from evenlight.statistics.comparisons.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
+from evenlight.statistics.comparisons.files import Run, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.study import Comparison
 from evenlight.texts.items import forms_of
 from evenlight.texts.predictions import explained_items, read_explained
@@ -120,49 +120,6 @@ def pairs_of_forms(comparisons: Mapping[str, Sequence[Sequence[str]]]) -> list[C
     return list(found.values())
 
 
-def attribution_differences(
-    attributions: str | Path,
-    datasets_folder: str | Path,
-    runs: Runs,
-    *,
-    predictions: str | Path,
-    explainers: Sequence[str],
-    comparisons: Mapping[str, Sequence[Sequence[str]]],
-) -> tuple[pd.DataFrame, list[str]]:
-    """The differences of the shares of ground-truth words in both forms of a sentence, and notes.
-
-    One row per dataset, model, seed, explainer and pair of levels. Words of both forms stand in the same places; those
-    count that are ground truth in one of them and have tokens in both.
-
-    - ``pairs``, ``words``: how many there are;
-    - ``mean_absolute``, ``mean_difference``: mean over words of |s(a) − s(b)| and of s(a) − s(b);
-    - ``p``: Wilcoxon's signed-rank test of the words, as GECOBench's code has it, which takes words of one sentence for
-      independent; ``p_pairs``: of the pairs, each with the mean over its words;
-    - ``p_holm``, ``p_pairs_holm``: Holm's, over the pairs of levels of one factor, as of three forms.
-    """
-    rows = []
-    notes: dict[str, None] = {}
-    for dataset in runs.datasets:
-        truth = tables.read_table(items_path(datasets_folder, dataset), ITEMS.only("item_id", "ground_truth"))
-        truth = truth.set_index("item_id")["ground_truth"].dropna()
-        units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
-        forms = [(pair, forms_together(units, pair)) for pair in pairs_of_forms(comparisons)]
-        for run in runs.of(dataset):
-            for explainer in runs.explainers_of(dataset, explainers):
-                shares = dict(read_word_shares(attributions, datasets_folder, predictions, run, explainer))
-                of_cell = []
-                for pair, pairs in forms:
-                    numbers, of_pair, unequal = paired_words(pairs, shares, truth)
-                    if unequal:
-                        words = f"{unequal} pairs whose forms have different numbers of words are left out"
-                        notes[f"dataset '{dataset}', {' and '.join(pair.levels)}: {words}"] = None
-                    if len(of_pair):
-                        names = {"dataset": dataset, "model": run.model, "seed": run.seed, "explainer": explainer}
-                        of_cell.append(names | pair._asdict() | compared_words(numbers, of_pair))
-                rows += adjusted_by_factor(of_cell)
-    return pd.DataFrame(rows, columns=ATTRIBUTION_DIFFERENCES.schema.names), list(notes)
-
-
 def forms_together(units: pd.DataFrame, pair: Comparison) -> list[tuple[str, str]]:
     """The texts of both levels of every unit that has one of each, in the order of the units."""
     rows = forms_of(units, pair.factor)
@@ -208,18 +165,18 @@ def compared_words(numbers: np.ndarray, of_pair: np.ndarray) -> dict:
     }
 
 
-def adjusted_by_factor(rows: list[dict]) -> list[dict]:
-    """The rows of one explainer and run, with Holm's adjustment over the pairs of levels of each factor."""
-    for factor in {row["factor"] for row in rows}:
-        part = [row for row in rows if row["factor"] == factor]
-        for name in ("p", "p_pairs"):
-            for row, value in zip(part, holm([row[name] for row in part]), strict=True):
-                row[f"{name}_holm"] = float(value)
-    return rows
-
-
 class CompareAttributions(OfRuns):
-    """Compare what explanations give to the ground-truth words of both forms of a sentence, run by run."""
+    """Compare what explanations give to the ground-truth words of both forms of a sentence, run by run.
+
+    Words of both forms stand in the same places; those count that are ground truth in one of them and have tokens in
+    both.
+
+    - ``pairs``, ``words``: how many there are;
+    - ``mean_absolute``, ``mean_difference``: mean over words of |s(a) − s(b)| and of s(a) − s(b);
+    - ``p``: Wilcoxon's signed-rank test of the words, as GECOBench's code has it, which takes words of one sentence for
+      independent; ``p_pairs``: of the pairs, each with the mean over its words;
+    - ``p_holm``, ``p_pairs_holm``: Holm's, over the pairs of levels of one factor, as of three forms.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"attribution_differences": ATTRIBUTION_DIFFERENCES}
     of_kinds: ClassVar[Collection[str]] = ("strategies",)
@@ -239,12 +196,27 @@ class CompareAttributions(OfRuns):
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per run, explainer and pair of levels."""
-        table, notes = attribution_differences(
-            inputs.folders["attributions"],
-            inputs.folders["datasets"],
-            self.runs,
-            predictions=inputs.folders["predictions"],
-            explainers=self.explainers,
-            comparisons=self.comparisons,
-        )
-        return Computed([table], notes)
+        attributions, datasets, predictions = (inputs.folders[name] for name in self.folders)
+        rows = []
+        notes: dict[str, None] = {}
+        for dataset in self.runs.datasets:
+            truth = tables.read_table(items_path(datasets, dataset), ITEMS.only("item_id", "ground_truth"))
+            truth = truth.set_index("item_id")["ground_truth"].dropna()
+            units = tables.read_table(units_path(datasets, dataset), UNITS)
+            forms = [(pair, forms_together(units, pair)) for pair in pairs_of_forms(self.comparisons)]
+            for run in self.runs.of(dataset):
+                for explainer in self.runs.explainers_of(dataset, self.explainers):
+                    shares = dict(read_word_shares(attributions, datasets, predictions, run, explainer))
+                    for pair, pairs in forms:
+                        numbers, of_pair, unequal = paired_words(pairs, shares, truth)
+                        if unequal:
+                            words = f"{unequal} pairs whose forms have different numbers of words are left out"
+                            notes[f"dataset '{dataset}', {' and '.join(pair.levels)}: {words}"] = None
+                        if len(of_pair):
+                            names = {"dataset": dataset, "model": run.model, "seed": run.seed, "explainer": explainer}
+                            rows.append(names | pair._asdict() | compared_words(numbers, of_pair))
+        table = pd.DataFrame(rows, columns=ATTRIBUTION_DIFFERENCES.schema.names)
+        of_factor = table.groupby(["dataset", "model", "seed", "explainer", "factor"], sort=False)
+        for name in ("p", "p_pairs"):
+            table[f"{name}_holm"] = of_factor[name].transform(holm)
+        return Computed([table], list(notes))

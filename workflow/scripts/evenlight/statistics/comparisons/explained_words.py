@@ -14,6 +14,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import EXPLAINED, PAIR, PAIRED
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
+from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores, Side, levels_there, side_of
 from evenlight.statistics.comparisons.files import Run, attribution_path, items_path, predictions_path
 from evenlight.statistics.comparisons.study import ALL
@@ -70,14 +71,7 @@ def pairs_and_others(levels: Sequence[Level]) -> dict[tuple[str, str, str], tupl
 
 def unit_means(scores: ExplainerScores, levels: Sequence[Level]) -> np.ndarray:
     """The mean score of each unit over the runs, level after level, (metrics, units); NaN where none is defined."""
-    return np.concatenate([known_mean(level.side.scores(scores.values), axis=1) for level in levels], axis=1)
-
-
-def known_mean(values: np.ndarray, axis: int) -> np.ndarray:
-    """The mean of what is no NaN, else NaN."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        return np.where(known, values, 0).sum(axis) / known.sum(axis)
+    return np.concatenate([mean_of_known(level.side.scores(scores.values), axis=1) for level in levels], axis=1)
 
 
 class Explained:

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,11 +17,13 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
+from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.multiple_testing import Looks
 
 REMEDY = (
     "take the change back, or begin a new plan with texts that nobody has looked at: give statistics.plan another name"
 )
+_PUT_BACK = "put back the file as it was written, such as from an archive of the study"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,9 +82,28 @@ def looks_of(plan: Plan, record: pd.DataFrame) -> Looks:
     return Looks(plan.planned, tuple(int(number) for number in made), plan.spending)
 
 
-def record_digest(record: pd.DataFrame) -> str:
-    """A digest of a record's rows, which its file keeps."""
-    return hashlib.sha256(record[LOOKS.schema.names].to_csv(index=False).encode()).hexdigest()
+def now_as_text() -> str:
+    """The time as records have it."""
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def record_digest(record: pd.DataFrame, contract: Contract) -> str:
+    """A digest of the rows of a record, which its file keeps."""
+    return hashlib.sha256(record[contract.schema.names].to_csv(index=False).encode()).hexdigest()
+
+
+def read_kept(path: Path, contract: Contract) -> pd.DataFrame:
+    """A record that is written by jobs alone; without a row where it is not there.
+
+    Raises:
+        InputError: its rows were edited.
+    """
+    if not path.is_file():
+        return pd.DataFrame(columns=contract.schema.names)
+    record = tables.read_exactly(path, contract)
+    if tables.read_metadata(path, contract).get("digest") != record_digest(record, contract):
+        raise InputError(f"{path}: its rows are not those that were written; {_PUT_BACK}")
+    return record
 
 
 def read_record(path: Path, plan: Plan) -> pd.DataFrame:
@@ -91,17 +113,12 @@ def read_record(path: Path, plan: Plan) -> pd.DataFrame:
         InputError: its rows were edited; or it is lost, or an earlier one, as effects beside it were estimated at a
             look of the plan that it does not have.
     """
-    record, effects = pd.DataFrame(columns=LOOKS.schema.names), path.with_name("effects.parquet")
-    remedy = "put back the file as it was written, such as from an archive of the study"
-    if path.is_file():
-        record = tables.read_table(path, LOOKS)
-        if tables.read_metadata(path, LOOKS).get("digest", record_digest(record)) != record_digest(record):
-            raise InputError(f"{path}: its rows are not those that were written; {remedy}")
+    record, effects = read_kept(path, LOOKS), path.with_name("effects.parquet")
     known = tables.read_metadata(effects, EFFECTS).get("looks", {}) if effects.is_file() else {}
     if lost := sorted(set(known.get(plan.name, ())) - set(record.loc[record["plan"] == plan.name, "units"])):
         raise InputError(
             f"{path}: has no look with {', '.join(map(str, lost))}, at which {effects} was made by plan '{plan.name}'; "
-            f"{remedy}, or begin a new plan with texts that nobody has looked at: give statistics.plan another name"
+            f"{_PUT_BACK}, or begin a new plan with texts that nobody has looked at: give statistics.plan another name"
         )
     return record
 
