@@ -1,4 +1,4 @@
-"""The network's numbers: fast float32, bfloat16, compilation, and counting what goes through it."""
+"""The network's numbers: fast float32, bfloat16, and counting what goes through it."""
 
 import os
 import platform
@@ -20,7 +20,6 @@ from torch.nn import functional
 from transformers import BertConfig, BertForSequenceClassification
 from transformers.models.bert.modeling_bert import BertIntermediate, BertSelfAttention
 from transformers.pytorch_utils import Conv1D
-from wording import says
 
 from evenlight.configuration import complete
 from evenlight.configuration.study import Explain
@@ -410,35 +409,7 @@ def test_load_classifier_takes_the_precision(tmp_path):
         assert {type(layer) for layer in linear_layers(classifier.network)} <= set(FAST.values())
 
 
-# Compilation, batches, counting ----------------------------------------------------------------------------------
-
-
-def test_without_a_compiler_it_runs_as_it_is(monkeypatch, capsys):
-    def compile(*_, **__):
-        raise RuntimeError("no C++ compiler found\nand more")
-
-    monkeypatch.setattr(torch, "compile", compile)
-    classifier = tiny_classifier("bert")
-    rows = [sentence.token_id for sentence in sentences_of(classifier)]
-    found = Evaluator(classifier, compiled=True).probabilities(rows)
-    np.testing.assert_array_equal(found, Evaluator(classifier).probabilities(rows))
-    assert capsys.readouterr().out == says("note", "without compilation", "no C++ compiler")
-
-
-def test_only_rows_of_ids_go_through_the_compiled_network(monkeypatch):
-    """Explainers look into the network by hooks, which a compiled one would not obey."""
-    compiled = []
-
-    def compile(function, **_):
-        return compiled.append(function) or function
-
-    monkeypatch.setattr(torch, "compile", compile)
-    classifier = tiny_classifier("bert")
-    evaluator = Evaluator(classifier, compiled=True)
-    assert evaluator.classifier is classifier
-    assert compiled == []
-    evaluator.probabilities([np.array([1, 2])])
-    assert compiled[1:] == [classifier.network]
+# Batches, counting ----------------------------------------------------------------------------------
 
 
 def test_batches_suit_the_device_unless_given():

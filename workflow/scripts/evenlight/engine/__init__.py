@@ -35,13 +35,13 @@ def open_evaluator(
         policy = RequestPolicy(**flags.asking.get(flags.model.parent.name, {}))
         return ServiceEvaluator(served, flags.answers, policy, on_rows)
     classifier = load_saved(flags.model, settings["max_tokens"], flags.device, settings.get("precision", "float32"))
-    return Evaluator(replace(classifier, on_rows=on_rows), flags.tokens_per_batch, flags.compile)
+    return Evaluator(replace(classifier, on_rows=on_rows), flags.tokens_per_batch)
 
 
 def rounding_of(flags: Namespace) -> str:
     """What answers depend on beside the model; nothing in float32, in which devices differ by the order of sums alone.
 
-    In fewer bits each kind of device chooses what it rounds, and so does a compiler.
+    In fewer bits each kind of device chooses what it rounds.
 
     Args:
         flags: as of :func:`open_evaluator`.
@@ -50,5 +50,4 @@ def rounding_of(flags: Namespace) -> str:
         return ""
     import torch
 
-    has_gpu = flags.device != "cpu" and torch.cuda.is_available()
-    return f"{'cuda' if has_gpu else 'cpu'}{', compiled' * flags.compile}"
+    return "cuda" if flags.device != "cpu" and torch.cuda.is_available() else "cpu"

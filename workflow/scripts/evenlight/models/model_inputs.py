@@ -27,7 +27,6 @@ from evenlight.models.networks import (
     OtherLabels,
     alone,
     as_it_came,
-    bare,
     device_of,
     embedded,
     evaluating,
@@ -193,8 +192,6 @@ class ModelInputs:
         if stand_ins is None:
             # A copy, for networks that change what they are given.
             return logits_in(network(inputs_embeds=embedding.clone(), attention_mask=mask, **more), classes)
-        # Hooks, which compiled networks ignore.
-        network = bare(network)
         ids = stand_ins.rows(mask, is_padding)
         with _embeddings_replaced(network, ids, embedding), whole_last_layer(network):
             return logits_in(network(input_ids=ids, attention_mask=mask, **more), classes)
