@@ -34,7 +34,7 @@ from evenlight.models import Architecture
 from evenlight.models.building import refuse_beyond_limit
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.language_model import token_logits
-from evenlight.models.prompted import _refuse_looking_ahead, kind_of, prompted_classifier
+from evenlight.models.prompted import kind_of, prompted_classifier, refuse_looking_ahead
 from evenlight.models.tokenizers import token_ids
 from evenlight.texts.rows import Rows, stand_behind
 from evenlight.texts.splitting import text_columns
@@ -528,8 +528,9 @@ def test_what_cannot_be_asked_is_refused_with_the_key_and_the_remedy(folders, na
 def test_a_network_that_sees_what_follows_is_no_decoder():
     network = AutoModelForCausalLM.from_config(AutoConfig.for_model("bert", **SIZES)).eval()
     with pytest.raises(InputError, match=r"what follows.*no decoder"):
-        _refuse_looking_ahead(network, "somewhere")
-    _refuse_looking_ahead(AutoModelForCausalLM.from_config(AutoConfig.for_model("qwen2", **GROUPED)).eval(), "there")
+        refuse_looking_ahead(network, "somewhere", "take another")
+    decoder = AutoModelForCausalLM.from_config(AutoConfig.for_model("qwen2", **GROUPED)).eval()
+    refuse_looking_ahead(decoder, "there", "take another")
 
 
 @pytest.mark.parametrize("end", ['"', " "])

@@ -21,10 +21,9 @@ from wording import says
 
 from evenlight.core.addresses import checked_address
 from evenlight.core.errors import InputError
-from evenlight.models.architectures.service import Service
+from evenlight.models.architectures.service import Asking, Service
 from evenlight.models.services import client
 from evenlight.models.services.asking import CachedService
-from evenlight.models.services.client import RequestPolicy
 from evenlight.models.services.shapes import UnusableAnswer, body_of, compiled, parsed, probabilities_in
 from evenlight.models.services.store import Answers
 
@@ -53,7 +52,7 @@ def ask(served, tmp_path):
     def ask(texts=TEXTS, classes=None, policy=None, **settings):
         policy = {"batch": 4, "asked_again": 0, "retries": 2} | (policy or {})
         settings = {"architecture": "service", "address": served.address, "classes": classes or {}} | settings
-        job = CachedService(Service.parse(settings), tmp_path / "answers", RequestPolicy(**policy))
+        job = CachedService(Service.parse(settings), tmp_path / "answers", Asking(**policy))
         return job.probabilities(texts), job
 
     return ask
@@ -308,12 +307,12 @@ def test_answers_that_change_are_noted_and_the_first_counts(served, ask):
 KILLED = """
 import sys
 sys.path[:0] = sys.argv[4:]
-from evenlight.models.architectures.service import Service
+from evenlight.models.architectures.service import Asking, Service
 from evenlight.models.services.asking import CachedService
-from evenlight.models.services.client import RequestPolicy
+
 import json
 service = Service.parse(json.loads(sys.argv[1]))
-CachedService(service, sys.argv[2], RequestPolicy(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
+CachedService(service, sys.argv[2], Asking(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
 """
 
 

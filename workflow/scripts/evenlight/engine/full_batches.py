@@ -68,7 +68,13 @@ class FullBatches:
         Returns:
             what each tensor has for each of ``lengths``, float64 (…).
         """
-        return self._fetched(self._computed(lengths, compute, rows), len(lengths))
+        parts = list(self._computed(lengths, compute, rows))
+        arrays = iter(fetched([tensor for _, tensors in parts for tensor in tensors]))
+        results: list = [None] * len(lengths)
+        for batch, tensors in parts:
+            for index, result in zip(batch, zip(*(next(arrays) for _ in tensors), strict=True), strict=True):
+                results[index] = result
+        return results
 
     def gathered(self, parts: Iterable[tuple[np.ndarray, tuple[torch.Tensor, ...]]], count: int) -> list[np.ndarray]:
         """What each tensor of some batches has for ``count`` rows, float64 (rows, …), waited for once.
@@ -83,16 +89,6 @@ class FullBatches:
         results = [np.empty((count, *values.shape[1:])) for values in found]
         for result, values in zip(results, found, strict=True):
             result[places] = values
-        return results
-
-    def _fetched(self, parts: Iterable[tuple[np.ndarray, tuple[torch.Tensor, ...]]], count: int) -> list[tuple]:
-        """What the tensors of each batch have for each of ``count`` texts, float64 (…)."""
-        parts = list(parts)
-        arrays = iter(fetched([tensor for _, tensors in parts for tensor in tensors]))
-        results: list = [None] * count
-        for batch, tensors in parts:
-            for index, result in zip(batch, zip(*(next(arrays) for _ in tensors), strict=True), strict=True):
-                results[index] = result
         return results
 
     def _computed(

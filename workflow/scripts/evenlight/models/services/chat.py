@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenlight.models.architectures.chat import Chat
+from evenlight.models.architectures.chat import AskingForAnswers, Chat
 from evenlight.models.services.asking import Limit, ask_each
-from evenlight.models.services.client import Client, RequestPolicy
+from evenlight.models.services.client import Client
 from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, prefix
 from evenlight.models.services.store import Replies
 
@@ -173,7 +173,7 @@ class CachedChat:
         self,
         model: Chat,
         folder: str | Path,
-        policy: RequestPolicy,
+        policy: AskingForAnswers,
         on_answers: Callable[[], None] | None = None,
     ):
         self.store = kept_replies(model, folder)
