@@ -31,7 +31,6 @@ from evenlight.core.tables import write_table
 from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator, masked_scores, why_without_head
 from evenlight.models.classifier import name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
-from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
 from evenlight.statistics.analyses.masked_words import masked_summary
 from evenlight.statistics.comparisons.files import Run, Runs, run_path
 
@@ -197,17 +196,6 @@ def test_the_summary_has_means_and_paired_differences(summary):
         says("dataset 'plots', model 'mini'", "no head"),
         says("models 'scratch'", "no masked language"),
     ]
-
-
-def test_the_figure_shows_every_mean(summary):
-    strategies = {"bert": {"C": "c", "CE": "ce"}, "mini": {"C": "mini"}}
-    figure = draw_masked_words(summary[0], strategies, "T")
-    assert [text.get_text() for text in figure.axes[1].get_xticklabels()] == ["bert C", "bert CE"]
-    assert [axes.get_title(loc="left") for axes in figure.axes] == list(LABELS.values())
-    means = (
-        summary[0].query("score == 'likelihood' and level_a == 'male' and level_b.isna()").set_index("model")["value"]
-    )
-    assert figure.axes[0].containers[0][0].get_ydata() == pytest.approx(means[["c", "ce"]].to_numpy())
 
 
 @pytest.mark.parametrize(

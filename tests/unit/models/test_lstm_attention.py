@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from models_for_tests import TEXTS, WORDS, new_model
 
 from evenlight import notebook
@@ -69,19 +68,3 @@ def test_integrated_gradients_are_complete(classifier):
     assert all(np.isfinite(one.token_score).all() and np.any(one.token_score) for one in explanations)
     found = notebook.explain(classifier, TEXTS[:2], "integrated_gradients", steps=64)
     assert all(np.isfinite(one.token_score).all() and np.any(one.token_score) for one in found)
-
-
-def test_it_learns_the_order_of_words():
-    """Which a bag of words cannot tell."""
-    sentences = [["a", "b"], ["b", "a"]] * 8
-    classifier = new_model(SETTINGS | {"dropout": 0.0}, sentences, 2, seed=1)
-    token_id, mask = classifier.padded(token_ids(classifier.tokenizer, sentences))
-    label = torch.tensor([0, 1] * 8)
-    optimizer = torch.optim.Adam(classifier.network.parameters(), lr=0.05)
-    classifier.network.train()
-    for _ in range(60):
-        loss = torch.nn.functional.cross_entropy(classifier.logits(classifier.embed(token_id), mask), label)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    assert loss.item() < 0.1

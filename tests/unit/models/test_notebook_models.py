@@ -196,13 +196,6 @@ def test_what_is_no_classifier_is_refused_in_words_of_a_notebook(tmp_path, sourc
     assert "models." not in str(refused.value)
 
 
-def test_a_model_without_a_fast_tokenizer_is_refused(tmp_path):
-    network, tokenizer = loaded(saved(tmp_path, "bert"))
-    tokenizer.__class__ = type("Slow", (type(tokenizer),), {"is_fast": False})
-    with pytest.raises(InputError, match=r"Slow.*no fast"):
-        load_classifier((network, tokenizer))
-
-
 # By a prompt ----------------------------------------------------------------------------------------------------------
 
 

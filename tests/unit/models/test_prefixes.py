@@ -9,7 +9,7 @@ import torch
 from hub_tokenizers import write_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models_for_tests import MAX_TOKENS, WORDS, byte_level_tokenizer, tiny_classifier
+from models_for_tests import MAX_TOKENS, WORDS, byte_level_tokenizer, own_probabilities, tiny_classifier
 from transformers import AutoModelForSequenceClassification, LlamaConfig, LlamaForCausalLM
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -55,13 +55,6 @@ def variants(classifier: Classifier, tokens: int, rows: int = 40) -> list[np.nda
     return [*changed, text, text[: tokens // 2], text[:-1]]
 
 
-def alone(classifier: Classifier, rows: list[np.ndarray]) -> np.ndarray:
-    """What Transformers says of each row by itself, by its ids."""
-    with torch.no_grad():
-        logits = [classifier.network(input_ids=torch.from_numpy(row)[None]).logits[0] for row in rows]
-    return torch.stack(logits).softmax(-1).double().numpy()
-
-
 @contextmanager
 def counting(network):
     """How many tokens went through each pass."""
@@ -100,7 +93,7 @@ def test_a_tree_has_each_prefix_once(texts):
 def test_answers_are_those_of_one_row_at_a_time(model_type):
     classifier = decoder(model_type)
     rows = variants(classifier, 12)
-    expected = alone(classifier, rows)
+    expected = own_probabilities(classifier.network, rows)
     assert np.ptp(expected, axis=0).min() > 0.01
     with counting(classifier.network) as tokens:
         found = Evaluator(classifier, 4096).probabilities(rows)
@@ -116,17 +109,19 @@ def test_rows_that_are_longer_than_a_window_are_read_by_themselves(model_type):
     classifier = decoder(model_type)
     assert classifier.model_inputs.longest_in_tree == 12
     rows = [*variants(classifier, 20), *variants(classifier, 12)]
-    np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), alone(classifier, rows), atol=1e-6)
+    expected = own_probabilities(classifier.network, rows)
+    np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), expected, atol=1e-6)
     # The window counts: with attention to all that stands before, answers would be others.
     unlimited = replace(classifier, model_inputs=replace(classifier.model_inputs, longest_in_tree=100))
-    assert np.abs(Evaluator(unlimited, 4096).probabilities(rows) - alone(classifier, rows)).max() > 1e-4
+    assert np.abs(Evaluator(unlimited, 4096).probabilities(rows) - expected).max() > 1e-4
 
 
 def test_long_rows_have_torchs_own_attention(monkeypatch):
     classifier = decoder("llama")
     rows = variants(classifier, 30)
     monkeypatch.setattr(prefixes, "SHORT", 20)
-    np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), alone(classifier, rows), atol=1e-6)
+    expected = own_probabilities(classifier.network, rows)
+    np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "one_layer_attention"])
@@ -143,7 +138,7 @@ def test_a_saved_decoder_computes_its_last_layer_for_the_ends_of_rows(model_type
     with counting(saved.network) as tokens:
         found = Evaluator(saved, 4096).probabilities(rows)
     assert sum(tokens) == distinct_prefixes(rows)
-    np.testing.assert_allclose(found, alone(classifier, rows), atol=1e-6)
+    np.testing.assert_allclose(found, own_probabilities(classifier.network, rows), atol=1e-6)
 
 
 def test_what_the_ends_of_rows_get_may_have_fewer_bits_than_what_goes_in():
@@ -184,8 +179,7 @@ def test_label_words_and_the_prefix_of_a_prompt_go_with_it(tmp_path):
     assert sorted(map(len, passes)) == [1, 1]
     behind = variants(classifier, 20)
     rows = [np.append(prefix, row) for row in behind]
-    with torch.no_grad():
-        expected = [classifier.network(torch.from_numpy(row)[None]).logits.softmax(-1)[0].numpy() for row in rows]
+    expected = own_probabilities(classifier.network, rows)
     with counting(classifier.network) as tokens:
         found = Evaluator(classifier, 4096).probabilities(rows)
     assert np.ptp(np.log(found[:, 0])) > 1

@@ -1,5 +1,5 @@
 """The five models of the disparity study: folders with the files that their pages on the hub have, small and with
-random weights. That each is read as it is meant, is trained, and is explained; and what is said where one is not."""
+random weights. That each is read as it is meant; and what is said where one is not."""
 
 import json
 from pathlib import Path
@@ -7,17 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from models_for_tests import MAX_TOKENS, TEXTS, WORDS, context_of, new_model, sentences_of, tiny_tokenizer
+from models_for_tests import MAX_TOKENS, TEXTS, WORDS, new_model, sentences_of, tiny_tokenizer
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AutoConfig, BertForPreTraining, BertForSequenceClassification, GPT2Model, RobertaForMaskedLM
-from wording import says
 
 from evenlight.core.errors import InputError
 from evenlight.engine import training
-from evenlight.explainers import Explainer, explain
 from evenlight.models.classifier import load_network, load_saved
-from evenlight.models.tokenizers import loaded_tokenizer
 from evenlight.models.trainings import Training
 
 BERT_SIZES = {
@@ -121,7 +118,7 @@ def settings_for(name: str, source: Path | str) -> dict:
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_it_is_loaded_trained_kept_and_explained(name, tmp_path):
+def test_it_is_read_and_kept_as_it_was_published(name, tmp_path):
     weights = look_alike(name, tmp_path / name)
     classifier = new_model(settings_for(name, tmp_path / name), WORDS, 2, seed=0)
     assert (classifier.classes, classifier.tokenizer.is_fast, classifier.pads_left) == (2, True, name == "gpt2")
@@ -141,21 +138,9 @@ def test_it_is_loaded_trained_kept_and_explained(name, tmp_path):
         unknown = classifier.tokenizer.unk_token_id
         assert name == "gpt2" or unknown not in sentence.token_id
 
-    before = base.get_input_embeddings().weight.detach().clone()
-    history = training.train(classifier, sentences, sentences, TRAINING, 0)
-    assert np.isfinite(history["validation_loss"]).all()
-    assert not torch.equal(before, base.get_input_embeddings().weight)
-    training.save_classifier(classifier, tmp_path / "trained", history, {})
-    trained = load_saved(tmp_path / "trained", MAX_TOKENS)
-    again = sentences_of(trained)
+    training.save_classifier(classifier, tmp_path / "kept", None, {})
+    again = sentences_of(load_saved(tmp_path / "kept", MAX_TOKENS))
     assert all(np.array_equal(one.token_id, other.token_id) for one, other in zip(sentences, again, strict=True))
-    for family, method in {
-        "gradient": {"method": "saliency"},
-        "partition_shap": {"method": "partition_shap", "evaluations": 10},
-    }.items():
-        for one in explain(Explainer.parse_all({family: method}), again[:2], context_of(trained))[family].attributions:
-            assert np.isfinite(one.token_score).all()
-            assert one.token_score.any()
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
@@ -185,76 +170,25 @@ def test_from_scratch_takes_configuration_and_tokenizer_only(name, tmp_path):
     assert np.isfinite(history["training_loss"]).all()
 
 
-def test_a_multilingual_vocabulary_ignores_case_and_accents(tmp_path):
-    look_alike("bert", tmp_path / "bert")
-    tokenizer = loaded_tokenizer(tmp_path / "bert")
-    assert tokenizer.tokenize("Ж") == ["ж"]
-    assert tokenizer.tokenize("Léaves") == tokenizer.tokenize("leaves") == ["le", "##av", "##es"]
-    # Each sign of a script without spaces is a piece, all of the one word.
-    encoded = tokenizer([["Mara", "東東"]], is_split_into_words=True)
-    assert encoded.word_ids(0)[-3:] == [1, 1, None]
-
-
 # What is said where a model cannot be had ----------------------------------------------------------------------
 
 
-REMEDIES = (
-    r"config\.json, model\.safetensors, tokenizer\.json.*vocab\.txt.*merges\.txt.*models\.<model>\.{key};.*"
-    r"HF_HOME.*HF_HUB_OFFLINE=1"
-)
-
-
-@pytest.fixture
-def offline(monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-
-
-@pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize("start", ["published", "random"])
-def test_unreachable_hub(start):
-    settings = SETTINGS | {"source": "facebook/FairBERTa", "training": {"start": start, "fresh": []}}
-    with pytest.raises(InputError, match=REMEDIES.format(key="source")) as refusal:
-        new_model(settings, WORDS, 2, seed=0)
-    assert str(refusal.value) == says("model facebook/FairBERTa: cannot be loaded", "cannot be reached")
-    # The message is one line, and has the reason as the library gives it.
-    assert "\n" not in str(refusal.value)
-    assert "'https://huggingface.co'" in str(refusal.value)
-
-
-@pytest.mark.usefixtures("offline")
-def test_unreachable_hub_of_a_tokenizer():
-    settings = {
-        "architecture": "bert",
-        "layers": 1,
-        "heads": 2,
-        "hidden_size": 8,
-        "intermediate_size": None,
-        "dropout": 0.0,
-        "tokenizer": {"source": "google-bert/bert-base-uncased"},
-        "max_tokens": MAX_TOKENS,
-    }
-    with pytest.raises(InputError, match=REMEDIES.format(key=r"tokenizer\.source")):
-        new_model(settings, WORDS, 2, seed=0)
-
-
 @pytest.mark.parametrize(
-    ("missing", "said"),
-    [("vocab.txt", "no vocabulary"), ("model.safetensors", r"no file.*model\.safetensors"), ("config.json", "")],
+    ("name", "missing", "said"),
+    [
+        ("tinybert", ["vocab.txt"], "no vocabulary"),
+        ("gpt2", ["vocab.json", "merges.txt"], "no vocabulary"),
+        ("tinybert", ["model.safetensors"], r"no file.*model\.safetensors"),
+        ("tinybert", ["config.json"], ""),
+    ],
 )
-def test_a_file_that_was_forgotten(missing, said, tmp_path):
+def test_a_file_that_was_forgotten(name, missing, said, tmp_path):
     """Without a vocabulary, Transformers would make every word unknown and say nothing."""
-    look_alike("tinybert", tmp_path / "model")
-    (tmp_path / "model" / missing).unlink()
+    look_alike(name, tmp_path / "model")
+    for file in missing:
+        (tmp_path / "model" / file).unlink()
     with pytest.raises(InputError, match=rf"model {tmp_path}/model: cannot be loaded.*{said}.*vocab\.txt"):
-        new_model(settings_for("tinybert", tmp_path / "model"), WORDS, 2, seed=0)
-
-
-def test_gpt2_without_its_vocabulary(tmp_path):
-    look_alike("gpt2", tmp_path / "model")
-    for name in ("vocab.json", "merges.txt"):
-        (tmp_path / "model" / name).unlink()
-    with pytest.raises(InputError, match="no vocabulary"):
-        new_model(settings_for("gpt2", tmp_path / "model"), WORDS, 2, seed=0)
+        new_model(settings_for(name, tmp_path / "model"), WORDS, 2, seed=0)
 
 
 def test_weights_of_another_network_are_no_random_start(tmp_path):
@@ -273,14 +207,3 @@ def test_weights_of_another_size_are_no_random_start(tmp_path):
     (tmp_path / "model" / "config.json").write_text(json.dumps(config | {"vocab_size": 300}))
     with pytest.raises(InputError, match=r"no weights.*bert\.embeddings\.word_embeddings\.weight"):
         new_model(settings_for("tinybert", tmp_path / "model"), WORDS, 2, seed=0)
-
-
-def test_a_missing_pooler_is_new_by_the_seed(tmp_path):
-    """Masked language models come without one, and it is part of what reads the first token."""
-    weights = look_alike("tinybert", tmp_path / "model")
-    kept = {key: one.clone() for key, one in weights.items() if "pooler" not in key}
-    save_file(kept, tmp_path / "model" / "model.safetensors", {"format": "pt"})
-    settings = settings_for("tinybert", tmp_path / "model")
-    first, again, other = (new_model(settings, WORDS, 2, seed).network.bert.pooler.dense.weight for seed in (0, 0, 1))
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)

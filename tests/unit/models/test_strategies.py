@@ -5,7 +5,7 @@ import torch
 from combinations import few, spread
 from foreign_classifiers import foreign_classifier
 from models_for_tests import MAX_TOKENS, WORDS, byte_level_tokenizer, new_model, sentences_of, tiny_classifier
-from test_training import assert_same, of_a_training, run, run_until, weights_of
+from test_training import assert_same, of_a_training, weights_of
 from tiny_models import write_model
 from transformers import BartConfig, BartForSequenceClassification, OPTConfig, OPTForSequenceClassification
 
@@ -152,16 +152,6 @@ def test_a_step_moves_what_the_strategy_trains_and_nothing_else(architecture, st
         assert (after[name] - before[name]).abs().max() <= 0.001 * (1 + 0.1 * before[name].abs().max()) * 1.01
 
 
-def test_one_table_by_several_names_is_one_weight():
-    network = network_of("bart").network
-    layers.train_only(network, ["embeddings"])
-    assert network.model.decoder.embed_tokens.weight is network.model.shared.weight
-    assert network.model.decoder.embed_tokens.weight.requires_grad
-    assert not network.model.decoder.embed_positions.weight.requires_grad
-    layers.train_only(network, ["layers", "head"])
-    assert not network.model.decoder.embed_tokens.weight.requires_grad
-
-
 def new_pretrained(source, seed: int = 0, **settings) -> tuple[Classifier, dict]:
     recipe = of_a_training(**settings)
     model = {"architecture": "pretrained", "source": str(source), "revision": None, "special_tokens": {}}
@@ -294,19 +284,3 @@ def test_the_last_epoch_is_kept_on_request(monkeypatch):
         texts = sentences_of(classifier)
         training.train(classifier, texts, texts, of_a_training(kept_epoch=which, epochs=4), seed=0)
         assert_same(weights_of(classifier), seen[epoch])
-
-
-@pytest.mark.parametrize(
-    "recipe",
-    [
-        {"gradients": "kept", "kept_epoch": "last"},
-        {"trained": ["embeddings", "head"]},
-        {"kept_epoch": "last", "learning_rate": 0.3},
-    ],
-)
-def test_a_stopped_training_goes_on(recipe, tmp_path, monkeypatch):
-    settings = of_a_training(**recipe)
-    weights, *_ = run(settings, tmp_path / "through", minutes=0)
-    run_until(4, settings, tmp_path / "stopped", monkeypatch)
-    again, *_ = run(settings, tmp_path / "stopped")
-    assert_same(weights, again)

@@ -26,6 +26,8 @@ PADDING_ON_CPU = 6 * 2**20
 # Of the tokens of some rows, the share from which on it is less work to compute each prefix once; how many times a
 # batch's tokens its rows may have, whose keys and values are laid out for attention.
 LEAST_SHARED, LAID_OUT = 0.05, 4
+# Tokens of the rows of questions that are open at the same time.
+OPEN_TOKENS = 2**20
 # What a question yields (rows, as a matrix, as copies of a text or one by one), is sent back (their probabilities,
 # rows × classes) and returns.
 Result = TypeVar("Result")
@@ -197,7 +199,7 @@ class _Open:
 
 
 def answer_in_lockstep(
-    questions: Iterable[Question[Result]], evaluator: Evaluator, at_once: int = 512, tokens_at_once: int = 2**20
+    questions: Iterable[Question[Result]], evaluator: Evaluator, at_once: int = 512
 ) -> Iterator[Result]:
     """Run many questions side by side and give back their results, in order.
 
@@ -205,7 +207,7 @@ def answer_in_lockstep(
     returns its result. It reads like the method for one sentence; the rows of all open questions go to the
     model together, where equal ones are computed once. What bounds the
     memory is that no more questions are opened once ``at_once`` are open or their first rows have
-    ``tokens_at_once`` tokens.
+    :data:`OPEN_TOKENS` tokens.
     """
     window: list[_Open] = []
     tokens = 0
@@ -213,7 +215,7 @@ def answer_in_lockstep(
         opened = _Open(question).advance(None)
         window.append(opened)
         tokens += 0 if opened.asked is None else opened.asked.tokens
-        if len(window) >= at_once or tokens >= tokens_at_once:
+        if len(window) >= at_once or tokens >= OPEN_TOKENS:
             yield from _answer_all(window, evaluator)
             window, tokens = [], 0
     yield from _answer_all(window, evaluator)

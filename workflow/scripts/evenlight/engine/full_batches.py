@@ -26,7 +26,7 @@ class FullBatches:
     def batches(self, lengths: Lengths, rows: int = 1) -> Iterator[np.ndarray]:
         """Indices of ``lengths`` in batches of similar length that keep to ``tokens_per_batch``, with little padding.
 
-        See :meth:`in_batches`.
+        See :meth:`fetched`.
         """
         order = np.argsort(lengths, kind="stable")
         ordered = np.asarray(lengths)[order] * rows
@@ -41,16 +41,15 @@ class FullBatches:
             yield order[start:end]
             start = end
 
-    def in_batches(self, lengths: Lengths, compute: Callable[[np.ndarray], Sequence], rows: int = 1) -> list:
+    def in_batches(self, lengths: Lengths, compute: Callable[[np.ndarray], Sequence]) -> list:
         """One result for each of ``lengths``, in their order, from full batches that fit into memory.
 
         Args:
             lengths: tokens of each text.
             compute: the indices of a batch's texts to one result per text.
-            rows: how many rows a text makes of itself. Where they are more than a batch, ``compute`` cuts them.
         """
         results: list = [None] * len(lengths)
-        for batch, found in self._computed(lengths, compute, rows):
+        for batch, found in self._computed(lengths, compute, rows=1):
             for index, result in zip(batch, found, strict=True):
                 results[index] = result
         return results
@@ -63,7 +62,7 @@ class FullBatches:
         Args:
             lengths: tokens of each text.
             compute: the indices of a batch's texts to tensors (texts, …).
-            rows: how many rows a text makes of itself.
+            rows: how many rows a text makes of itself. Where they are more than a batch, ``compute`` cuts them.
 
         Returns:
             what each tensor has for each of ``lengths``, float64 (…).

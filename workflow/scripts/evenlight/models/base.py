@@ -75,13 +75,30 @@ class Architecture(Entry):
 
 
 class FromScratch(Architecture):
-    """What models that are trained from scratch have in common."""
+    """What models that are trained from scratch have in common; each has a ``hidden_size`` and a :meth:`network`."""
 
     tokenizer: Tokenizer = Field(default_factory=LearnedTokenizer)
     long_items: LongItems = "refuse"
     overlap: Overlap = None
     max_tokens: MaxTokens = 128
     training: TrainingName
+
+    def build(
+        self, sentences: Sequence[Sequence[str]], classes: int, training: Training
+    ) -> tuple[nn.Module, PreTrainedTokenizerBase]:
+        """The network with random weights, and the tokenizer that the settings describe."""
+        from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, special_token_id
+
+        if isinstance(self.tokenizer, LearnedTokenizer):
+            tokenizer = learned_tokenizer(sentences, self.tokenizer.vocabulary_size, self.max_tokens)
+        else:
+            tokenizer = loaded_tokenizer(self.tokenizer.source, self.tokenizer.revision, key="tokenizer.source")
+        sizes = {"vocab_size": len(tokenizer), "hidden_size": self.hidden_size, "num_labels": classes}
+        return self.network(pad_token_id=special_token_id(tokenizer, "pad"), **sizes), tokenizer
+
+    def network(self, **common: int) -> nn.Module:
+        """A network with random weights; ``common`` is what the configuration of every network says."""
+        raise NotImplementedError(f"{type(self).__name__}.network")
 
 
 # A text for all runs of a model, or one for each.

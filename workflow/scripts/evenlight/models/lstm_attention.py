@@ -12,21 +12,11 @@ class LstmAttentionConfig(PretrainedConfig):
     """Sizes of a :class:`LstmAttention` model."""
 
     model_type = "lstm_attention"
-
-    def __init__(
-        self,
-        vocab_size: int = 4000,
-        hidden_size: int = 64,
-        state_size: int = 64,
-        dropout: float = 0.0,
-        pad_token_id: int | None = 0,
-        **rest,
-    ):
-        self.vocab_size = vocab_size
-        self.hidden_size = hidden_size
-        self.state_size = state_size
-        self.dropout = dropout
-        super().__init__(pad_token_id=pad_token_id, **rest)
+    vocab_size: int = 4000
+    hidden_size: int = 64
+    state_size: int = 64
+    dropout: float = 0.0
+    pad_token_id: int | None = 0
 
 
 class LstmAttention(PreTrainedModel):

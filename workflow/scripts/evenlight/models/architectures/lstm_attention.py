@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
@@ -11,8 +10,7 @@ from evenlight.models.base import FromScratch
 from evenlight.models.fields import Dropout
 
 if TYPE_CHECKING:
-    from evenlight.models.building import Parts
-    from evenlight.models.trainings import Training
+    from torch import nn
 
 
 class LstmAttention(FromScratch):
@@ -25,12 +23,8 @@ class LstmAttention(FromScratch):
     state_size: int = Field(64, ge=1, description="Dimensions of the LSTM's states.")
     dropout: Dropout = 0.1
 
-    def build(self, sentences: Sequence[Sequence[str]], classes: int, training: Training) -> Parts:
+    def network(self, **common: int) -> nn.Module:
         """An LSTM with attention, with random weights."""
         from evenlight.models import lstm_attention as lstm
-        from evenlight.models.building import common_of, tokenizer_for
 
-        tokenizer = tokenizer_for(self.tokenizer, sentences, self.max_tokens)
-        common = common_of(tokenizer, self.hidden_size, classes)
-        config = lstm.LstmAttentionConfig(state_size=self.state_size, dropout=self.dropout, **common)
-        return lstm.LstmAttention(config), tokenizer
+        return lstm.LstmAttention(lstm.LstmAttentionConfig(state_size=self.state_size, dropout=self.dropout, **common))
