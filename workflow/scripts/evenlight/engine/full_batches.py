@@ -44,9 +44,7 @@ class FullBatches:
     def in_batches(self, lengths: Lengths, compute: Callable[[np.ndarray], Sequence]) -> list:
         """One result for each of ``lengths``, in their order, from full batches that fit into memory.
 
-        Args:
-            lengths: tokens of each text.
-            compute: the indices of a batch's texts to one result per text.
+        ``compute`` makes of the indices of a batch's texts one result per text.
         """
         results: list = [None] * len(lengths)
         for batch, found in self._computed(lengths, compute, rows=1):

@@ -19,13 +19,7 @@ def untrained(
 ) -> Classifier:
     """A classifier that can be trained on the items of a training split.
 
-    Args:
-        model: one that is trained here.
-        recipe: how it will be trained.
-        training: the items, with ``words``, ``part``.
-        classes: number of classes.
-        seed: of the random weights.
-        origin: the table of the items, for messages.
+    The items have ``words`` and ``part``; ``origin`` is their table, for messages.
 
     Raises:
         InputError: there are no items; or the model cannot be loaded, asked or trained, or does not read them.

@@ -66,13 +66,7 @@ def masked_evaluator(
 ) -> Evaluator:
     """What asks a trained model for masked words.
 
-    Args:
-        folder: of the trained model.
-        source: hub id or folder of the masked language model that it began as; None where it is one itself.
-        revision: of the source.
-        max_tokens: longest text.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        tokens_per_batch: see :class:`evenlight.engine.evaluator.Evaluator`.
+    ``source`` is what it began as, see :func:`why_without_head`.
     """
     options = {"revision": revision} if revision and source else {}
     network = load_network(source or folder, with_head=True, kind=KINDS[MASKED], **options)

@@ -146,12 +146,6 @@ def unexplained(
 ) -> np.ndarray:
     """Why each text is not explained, as :func:`left_out` says of how many tokens they have.
 
-    Args:
-        classifier: reads the texts.
-        test: the texts, with ``item_id``, ``words``, ``label``, ``part``.
-        units: table of the contract ``units``.
-        reading: as there.
-
     Raises:
         InputError: as there; or a text cannot be divided into windows.
     """

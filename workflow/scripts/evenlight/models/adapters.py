@@ -33,12 +33,7 @@ def adapted_network(
     The head is the adapter's, where it has one, and else that of ``source``. Nothing that peft saves names the labels
     of an adapter's head, or says whether they exclude each other.
 
-    Args:
-        source: hub id or folder of the base model.
-        revision: of the base model.
-        adapter: hub id or folder of what peft saved.
-        excluding: whether a text has exactly one of the labels of the adapter's head.
-        adapter_revision: of the adapter.
+    ``excluding`` says whether a text has exactly one of the labels of the adapter's head.
 
     Raises:
         InputError: peft is not installed, the adapter cannot be loaded or merged or does not fit the model, or neither
@@ -106,10 +101,6 @@ def add_adapters(network: nn.Module, lora: Lora) -> Callable[[], object]:
 
     A layer with weights W then computes (W + alpha / rank · B A) x, with A at random and B zero, so that nothing
     changes yet. Of W and of all other weights only the head's, a pooler included, are still to be trained.
-
-    Args:
-        network: pre-trained, with a new head.
-        lora: of the training.
 
     Returns:
         what merges the adapters into the weights and takes them away.

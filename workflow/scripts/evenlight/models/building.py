@@ -154,12 +154,7 @@ def new_classifier(
 ) -> Classifier:
     """A classifier before training.
 
-    Args:
-        model: one that is trained here.
-        training: how it will be trained.
-        sentences: the training split's sentences, from which a tokenizer may be learned.
-        classes: number of classes.
-        seed: of the random weights.
+    ``seed`` is that of its random weights; see :meth:`evenlight.models.base.Architecture.build`.
 
     Raises:
         InputError: a pre-trained model cannot be loaded, asked or trained, or is shorter than ``max_tokens``.

@@ -199,9 +199,7 @@ def folder_of(source: str, revision: str | None, commit: str | None, configurati
 def begun_with(model: Architecture, commits: Architecture) -> dict:
     """What a model that is trained here begins with, for its manifest: files of its ``source`` and ``tokenizer``.
 
-    Args:
-        model: as the study has it.
-        commits: the same with the commits of the hub (``location.pinned``).
+    ``commits`` is the model with the commits of the hub (:func:`pinned`).
 
     Returns:
         what :func:`loaded_files` says of either; empty where everything begins at random.

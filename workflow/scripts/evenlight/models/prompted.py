@@ -124,11 +124,7 @@ def prompted_classifier(
 def kind_of(source: str, options: dict, wanted: str = "auto", config: PreTrainedConfig | None = None) -> str:
     """Whether the language model at ``source`` is asked as ``decoder`` or ``masked``.
 
-    Args:
-        source: hub id or folder.
-        options: for Transformers.
-        wanted: one of the two, or ``auto``, which takes the class that the files name.
-        config: in place of the one at the source.
+    ``wanted`` is one of the two, or ``auto``, which takes the class that the files name.
 
     Raises:
         InputError: they name neither, or Transformers has no such language model of the type.

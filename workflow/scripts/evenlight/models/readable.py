@@ -21,10 +21,7 @@ REMEDY = "take it out of the text, leave the text out, or choose another model"
 def require_readable(classifier: Classifier, rows: Sequence[np.ndarray], names: Sequence[str]) -> None:
     """Refuse texts that the model cannot read, or would be read otherwise than by Transformers.
 
-    Args:
-        classifier: the model.
-        rows: token ids of the texts, (tokens,) each.
-        names: of the texts, for messages.
+    ``rows`` are their token ids, (tokens,) each.
 
     Raises:
         InputError: of the first such text, with the token and what to do.
