@@ -239,7 +239,6 @@ def test_texts_are_held_against_the_prompt_before_they_are_read(tmp_path):
 
 @pytest.fixture
 def served():
-    pytest.importorskip("jmespath", reason="the shapes of requests and answers are expressions of jmespath")
     with serving() as service:
         yield service
 

@@ -27,10 +27,6 @@ from evenlight.models.services.asking import CachedService
 from evenlight.models.services.shapes import UnusableAnswer, body_of, compiled, parsed, probabilities_in
 from evenlight.models.services.store import Answers
 
-pytest.importorskip(
-    "jmespath", reason="the shapes of requests and answers are expressions of jmespath (envs/models.txt)"
-)
-
 TEXTS = [f"text number {number} here" for number in range(10)]
 
 

@@ -232,7 +232,7 @@ def test_integrated_gradients_of_two_parts_add_up_with_the_types_in_place():
 
 
 def test_tokens_that_are_left_keep_their_types():
-    """Occlusion and sufficiency against Transformers' own call on the ids and types that are left."""
+    """Occlusion against Transformers' own call on the ids and types that are left."""
     classifier = tiny_classifier("bert", classes=3)
     sentences = sentences_of(classifier)
 
@@ -250,16 +250,6 @@ def test_tokens_that_are_left_keep_their_types():
             without[token] = False
             expected = probability(sentence, everything) - probability(sentence, without)
             assert attribution.token_score[token] == pytest.approx(expected, abs=1e-5)
-    scored = attributions(classifier, sentences, {"method": "input_x_gradient"})
-    values = metric_values(classifier, sentences, metric="aopc_sufficiency", shares=[0.3])
-    for sentence, attribution, value in zip(sentences, scored, values, strict=True):
-        inner = np.flatnonzero(~sentence.is_special)
-        ranking = inner[np.argsort(attribution.token_score[inner], kind="stable")[::-1]]
-        top = [token for token in ranking if attribution.token_score[token] > 0][: int(0.3 * len(inner) + 1e-9)]
-        stays = sentence.is_special.copy()
-        stays[top] = True
-        expected = probability(sentence, np.ones(len(stays), dtype=bool)) - probability(sentence, stays)
-        assert value == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("metric", ["soft_sufficiency", "flip_area", "worst_change"])

@@ -36,14 +36,12 @@ def adapted_network(
     ``excluding`` says whether a text has exactly one of the labels of the adapter's head.
 
     Raises:
-        InputError: peft is not installed, the adapter cannot be loaded or merged or does not fit the model, or neither
-            has weights for the head.
+        InputError: the adapter cannot be loaded or merged or does not fit the model, or neither has weights for the
+            head.
     """
-    try:
-        from peft import PeftModel, get_peft_model_state_dict
-        from peft.utils import load_peft_weights
-    except ImportError:
-        raise _without_peft("models.<model>.adapter") from None
+    from peft import PeftModel, get_peft_model_state_dict
+    from peft.utils import load_peft_weights
+
     options = {"revision": revision} if revision else {}
     check_no_pickle(adapter, ADAPTER_FILES)
     try:
@@ -106,13 +104,11 @@ def add_adapters(network: nn.Module, lora: Lora) -> Callable[[], object]:
         what merges the adapters into the weights and takes them away.
 
     Raises:
-        InputError: peft is not installed, or there are no such layers.
+        InputError: there are no such layers.
     """
-    try:
-        from peft import LoraConfig, TaskType
-        from peft.tuners.lora import LoraModel
-    except ImportError:
-        raise _without_peft("trainings.<training>.lora") from None
+    from peft import LoraConfig, TaskType
+    from peft.tuners.lora import LoraModel
+
     kind = network.config.model_type
     named = {module: name for name, module in network.named_modules()}
     linear = sorted({named[layer].rpartition(".")[-1] for layer in linear_layers(network.base_model)})
@@ -167,7 +163,3 @@ def _shared_layers(network: nn.Module, names: Sequence[str]) -> list[str]:
         for weight in layer.parameters(recurse=False)
     )
     return [name for name in names if places[id(network.get_submodule(name).get_base_layer().weight)] > 1]
-
-
-def _without_peft(key: str) -> InputError:
-    return InputError(f"{key}: needs peft; install it with pip install -r envs/models.txt")
