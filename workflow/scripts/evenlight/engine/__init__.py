@@ -42,9 +42,6 @@ def rounding_of(flags: Namespace) -> str:
     """What answers depend on beside the model; nothing in float32, in which devices differ by the order of sums alone.
 
     In fewer bits each kind of device chooses what it rounds.
-
-    Args:
-        flags: as of :func:`open_evaluator`.
     """
     if not flags.model or flags.settings.get("precision", "float32") == "float32":
         return ""

@@ -37,10 +37,7 @@ def untrained(
 def taken_over(model: Architecture, classes: Sequence[str], test: pd.DataFrame) -> tuple[Classifier, dict]:
     """A classifier that is trained already, and what its manifest says of it.
 
-    Args:
-        model: in one run (``configuration.checkpoint``), which ``is_loaded``.
-        classes: names of the dataset's classes, in the order of its labels.
-        test: the items that it will read, with ``words``, ``part``.
+    The model is that of one run (``configuration.checkpoint``). Of the items it reads ``words`` and ``part``.
 
     Raises:
         InputError: the model cannot be loaded or asked, its labels are not the classes, or it does not read the texts.

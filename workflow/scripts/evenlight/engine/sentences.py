@@ -100,11 +100,7 @@ def left_out(
 ) -> tuple[np.ndarray, list[str]]:
     """Why each text is not explained, None where it is, and notes for readers of the tables.
 
-    Args:
-        test: the texts, with ``item_id``.
-        units: table of the contract ``units``.
-        tokens: of each, (texts,).
-        reading: the limit, what is done with longer texts, and how many are explained.
+    ``tokens`` are how many each text has, (texts,).
 
     Raises:
         InputError: a text is too long and may not be left out, or nothing is left to explain.

@@ -527,11 +527,6 @@ def load_saved(
 def on_device(classifier: Classifier, device: str = "cpu", precision: str = "float32") -> Classifier:
     """The classifier where it is asked and as fast as it can be; its network is no longer to be changed.
 
-    Args:
-        classifier: in float32.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        precision: see :class:`Classifier`.
-
     Raises:
         InputError: there is no such device or precision, or the network does not take it.
     """
