@@ -124,11 +124,6 @@ def test_long_rows_have_torchs_own_attention(monkeypatch):
     np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "one_layer_attention"])
-def test_encoders_are_never_read_so(architecture):
-    assert tiny_classifier(architecture).model_inputs.longest_in_tree == 0
-
-
 @pytest.mark.parametrize("model_type", ["gpt2", "llama"])
 def test_a_saved_decoder_computes_its_last_layer_for_the_ends_of_rows(model_type, tmp_path):
     classifier = tiny_classifier(model_type)

@@ -230,16 +230,6 @@ def test_a_decoder_may_be_asked_right_behind_the_text(folders, name):
     np.testing.assert_allclose(answers(classifier), softmax(expected, axis=1), atol=5e-6)
 
 
-@pytest.mark.parametrize(("name", "side"), [("qwen2", "right"), ("bert", "left")])
-def test_the_side_that_the_tokenizer_pads_on_does_not_matter(tmp_path, name, side):
-    folder = saved(tmp_path, name)
-    tokenizer = AutoTokenizer.from_pretrained(folder, padding_side=side)
-    tokenizer.save_pretrained(folder)
-    classifier, _ = prompted(settings_for(folder, name), CLASSES, WORDS)
-    expected = theirs(folder, name, settings_for("", name)["template"])
-    np.testing.assert_allclose(logits_of(classifier), expected, atol=5e-5)
-
-
 @torch.no_grad()
 @pytest.mark.parametrize("name", ["gpt2", "roberta"])
 def test_a_text_in_windows_has_the_whole_prompt_around_each(classifier_of, name):

@@ -96,7 +96,7 @@ class FromScratch(Architecture):
         sizes = {"vocab_size": len(tokenizer), "hidden_size": self.hidden_size, "num_labels": classes}
         return self.network(pad_token_id=special_token_id(tokenizer, "pad"), **sizes), tokenizer
 
-    def network(self, **common: int) -> nn.Module:
+    def network(self, **common: int | None) -> nn.Module:
         """A network with random weights; ``common`` is what the configuration of every network says."""
         raise NotImplementedError(f"{type(self).__name__}.network")
 

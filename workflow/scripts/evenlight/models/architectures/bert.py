@@ -35,7 +35,7 @@ class Bert(FromScratch):
             raise refusal((("heads",), f"found {self.heads}, which does not divide {size}; allowed are its divisors"))
         return self
 
-    def network(self, **common: int) -> nn.Module:
+    def network(self, **common: int | None) -> nn.Module:
         """A BERT with random weights."""
         from transformers import BertConfig, BertForSequenceClassification
 

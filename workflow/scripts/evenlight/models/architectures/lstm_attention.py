@@ -23,7 +23,7 @@ class LstmAttention(FromScratch):
     state_size: int = Field(64, ge=1, description="Dimensions of the LSTM's states.")
     dropout: Dropout = 0.1
 
-    def network(self, **common: int) -> nn.Module:
+    def network(self, **common: int | None) -> nn.Module:
         """An LSTM with attention, with random weights."""
         from evenlight.models import lstm_attention as lstm
 

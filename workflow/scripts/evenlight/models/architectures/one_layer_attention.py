@@ -24,7 +24,7 @@ class OneLayerAttention(FromScratch):
     hidden_size: int = Field(64, ge=1, description="Dimensions of the token embeddings.")
     dropout: Dropout = 0.0
 
-    def network(self, **common: int) -> nn.Module:
+    def network(self, **common: int | None) -> nn.Module:
         """OLA-CEA, with random weights."""
         from evenlight.models import one_layer_attention as ola
 
