@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from foreign_classifiers import foreign_classifier
 from hub_tokenizers import write_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models_for_tests import MAX_TOKENS, WORDS, byte_level_tokenizer, own_probabilities, tiny_classifier
-from transformers import AutoModelForSequenceClassification, LlamaConfig, LlamaForCausalLM
-from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from models_for_tests import MAX_TOKENS, WORDS, own_probabilities, tiny_classifier
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
@@ -22,29 +22,20 @@ from evenlight.texts.prefixes import Tree, in_order
 from evenlight.texts.rows import row_of
 
 SIZES = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "head_dim": 8}
-# Keys that heads share, biases, windows, a cap on scores, normalised queries, rotation of a part, learned positions.
+# Keys that heads share, biases, windows, a cap on scores, normalised queries, rotation of a part.
 DECODERS = {
-    "llama": {"num_key_value_heads": 1},
-    "mistral": {"num_key_value_heads": 1, "sliding_window": 12},
-    "gemma2": {"num_key_value_heads": 2, "attn_logit_softcapping": 2.0, "sliding_window": 12},
-    "qwen2": {"num_key_value_heads": 2},
-    "qwen3": {"num_key_value_heads": 2},
+    "llama": {},
+    "mistral": {"sliding_window": 12},
+    "gemma2": {"attn_logit_softcapping": 2.0, "sliding_window": 12},
+    "qwen2": {},
+    "qwen3": {},
     "gpt_neox": {"rotary_pct": 0.5},
-    "opt": {"ffn_dim": 32, "word_embed_proj_dim": 16},
 }
 
 
 def decoder(model_type: str) -> Classifier:
     """A classifier of the type with random weights."""
-    torch.manual_seed(3)
-    tokenizer = byte_level_tokenizer(pad_token="<|endoftext|>", mask_token="<|endoftext|>")
-    numbers = {"hidden_size": 16, "max_position_embeddings": MAX_TOKENS, "pad_token_id": tokenizer.pad_token_id}
-    config = CONFIG_MAPPING[model_type](
-        vocab_size=len(tokenizer), initializer_range=0.3, num_labels=2, **numbers, **SIZES, **DECODERS[model_type]
-    )
-    network = AutoModelForSequenceClassification.from_config(config).eval().requires_grad_(False)
-    network.get_input_embeddings().weight[tokenizer.pad_token_id].normal_(0, 0.3)
-    return Classifier(network, tokenizer, MAX_TOKENS)
+    return foreign_classifier(model_type, classes=2, **DECODERS[model_type])
 
 
 def variants(classifier: Classifier, tokens: int, rows: int = 40) -> list[np.ndarray]:

@@ -7,64 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from models_for_tests import MAX_TOKENS, TEXTS, WORDS, new_model, sentences_of, tiny_tokenizer
-from safetensors.torch import save_file
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import AutoConfig, BertForPreTraining, BertForSequenceClassification, GPT2Model, RobertaForMaskedLM
+from hub_models import write_published
+from models_for_tests import MAX_TOKENS, WORDS, new_model, sentences_of
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
 
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.models.classifier import load_network, load_saved
 from evenlight.models.trainings import Training
 
-BERT_SIZES = {
-    "hidden_size": 24,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 40,
-    "max_position_embeddings": 512,
-    "initializer_range": 0.3,
-    "vocab_size": 202,
+SOURCES = {
+    "tinybert": "huawei-noah/TinyBERT_General_4L_312D",
+    "bert": "nlptown/bert-base-multilingual-uncased-sentiment",
+    "fairberta": "facebook/FairBERTa",
+    "roberta": "FacebookAI/roberta-base",
+    "gpt2": "openai-community/gpt2",
 }
-ROBERTA_SIZES = BERT_SIZES | {"max_position_embeddings": 514, "vocab_size": 400, "type_vocab_size": 1}
-GPT2_SIZES = {"n_embd": 24, "n_layer": 2, "n_head": 2, "n_positions": 1024, "vocab_size": 400, "initializer_range": 0.3}
-ROBERTA_IDS = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
-STARS = {str(label): f"{label + 1} stars" for label in range(5)}
-# Per model: its config.json apart from sizes, the network whose weights are stored, and the files of its tokenizer.
-PUBLISHED = {
-    "tinybert": (
-        {"model_type": "bert", "cell": {}, "structure": [], "pre_trained": "", "emb_size": 24, **BERT_SIZES},
-        BertForPreTraining,
-        {"vocab.txt"},
-    ),
-    "bert": (
-        {
-            "model_type": "bert",
-            "id2label": STARS,
-            "label2id": {name: int(n) for n, name in STARS.items()},
-            **BERT_SIZES,
-        },
-        BertForSequenceClassification,
-        {"vocab.txt", "tokenizer_config.json"},
-    ),
-    "fairberta": ({"model_type": "roberta", **ROBERTA_IDS, **ROBERTA_SIZES}, RobertaForMaskedLM, {"merges.txt"}),
-    "roberta": (
-        {"model_type": "roberta", **ROBERTA_IDS, **ROBERTA_SIZES},
-        RobertaForMaskedLM,
-        {"merges.txt", "tokenizer_config.json"},
-    ),
-    "gpt2": (
-        {"model_type": "gpt2", "bos_token_id": 0, "eos_token_id": 0, **GPT2_SIZES},
-        GPT2Model,
-        {"merges.txt", "tokenizer_config.json"},
-    ),
-}
-TOKENIZER_CONFIG = {
-    "bert": {"do_lower_case": True, "max_len": 512, "init_inputs": []},
-    "roberta": {"model_max_length": 512},
-    "gpt2": {"model_max_length": 1024},
-}
-SPECIAL = {"gpt2": ["<|endoftext|>"], "roberta": ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]}
 SETTINGS = {
     "architecture": "pretrained",
     "revision": None,
@@ -75,39 +34,20 @@ SETTINGS = {
 TRAINING = Training(learning_rate=1e-3, batch_size=8, epochs=1, weight_decay=0.01, warmup_share=0.0)
 
 
-def write_vocabulary(folder: Path, kind: str) -> None:
-    """The vocabulary as the model's page has it: one piece on each line, or numbers of pieces and their merges."""
-    if kind == "bert":
-        vocabulary = tiny_tokenizer().get_vocab()
-        # A multilingual one has other scripts too.
-        pieces = [*sorted(vocabulary, key=vocabulary.get), "ж", "東"]
-        (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
-        return
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=SPECIAL[kind], initial_alphabet=alphabet, show_progress=False
-    )
-    tokenizer.train_from_iterator(TEXTS, trainer)
-    tokenizer.model.save(str(folder))
-
-
 def look_alike(name: str, folder: Path) -> dict[str, torch.Tensor]:
-    """Write a small model ``name``; its weights."""
-    config, network, files = PUBLISHED[name]
-    folder.mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    write_vocabulary(folder, config["model_type"])
-    if "tokenizer_config.json" in files:
-        (folder / "tokenizer_config.json").write_text(json.dumps(TOKENIZER_CONFIG[name]), encoding="utf-8")
-    torch.manual_seed(1)
-    weights = dict(network(AutoConfig.from_pretrained(folder)).state_dict())
+    """Write a small model ``name``, with the vocabulary that its page has instead of tokenizer.json; its weights."""
+    write_published(SOURCES[name], folder, WORDS)
+    Tokenizer.from_file(str(folder / "tokenizer.json")).model.save(str(folder))
+    (folder / "tokenizer.json").unlink()
+    if name in ("tinybert", "fairberta"):
+        (folder / "tokenizer_config.json").unlink()
+    weights = load_file(folder / "model.safetensors")
     if name == "tinybert":
         weights["fit_dense.weight"] = torch.zeros(3, 3)
     if name == "gpt2":
+        weights = {key.removeprefix("transformer."): weight for key, weight in weights.items()}
         weights["h.0.attn.bias"] = torch.ones(1, 1, 8, 8).tril()
-    save_file({key: one.clone() for key, one in weights.items()}, folder / "model.safetensors", {"format": "pt"})
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
     return weights
 
 
@@ -117,7 +57,7 @@ def settings_for(name: str, source: Path | str) -> dict:
     return SETTINGS | {"source": str(source), "special_tokens": special}
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", SOURCES)
 def test_it_is_read_and_kept_as_it_was_published(name, tmp_path):
     weights = look_alike(name, tmp_path / name)
     classifier = new_model(settings_for(name, tmp_path / name), WORDS, 2, seed=0)
@@ -149,7 +89,9 @@ def test_from_scratch_takes_configuration_and_tokenizer_only(name, tmp_path):
     weights = look_alike(name, tmp_path / name)
     (tmp_path / name / "model.safetensors").unlink()
     config = json.loads((tmp_path / name / "config.json").read_text())
-    (tmp_path / name / "config.json").write_text(json.dumps(config | {"torch_dtype": "float16"}))
+    (tmp_path / name / "config.json").write_text(
+        json.dumps(config | {"torch_dtype": "float16", "initializer_range": 0.3})
+    )
     settings = settings_for(name, tmp_path / name) | {"training": {"start": "random", "fresh": []}}
     first, again, other = (new_model(settings, WORDS, 2, seed) for seed in (0, 0, 1))
     assert first.network.dtype == torch.float32
