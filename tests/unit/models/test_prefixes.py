@@ -7,21 +7,19 @@ import numpy as np
 import pytest
 import torch
 from foreign_classifiers import foreign_classifier
-from hub_tokenizers import write_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models_for_tests import MAX_TOKENS, WORDS, own_probabilities, tiny_classifier
-from transformers import LlamaConfig, LlamaForCausalLM
+from test_prompted import CLASSES, prompted, settings_for
+from test_prompted import saved as saved_decoder
 
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.models import Architecture, prefixes
+from evenlight.models import prefixes
 from evenlight.models.classifier import Classifier, load_saved
-from evenlight.models.prompted import prompted_classifier
 from evenlight.texts.prefixes import Tree, in_order
 from evenlight.texts.rows import row_of
 
-SIZES = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "head_dim": 8}
 # Keys that heads share, biases, windows, a cap on scores, normalised queries, rotation of a part.
 DECODERS = {
     "llama": {},
@@ -150,26 +148,17 @@ def test_rows_that_share_little_or_have_marks_are_read_by_themselves():
 
 def test_label_words_and_the_prefix_of_a_prompt_go_with_it(tmp_path):
     """Words of several tokens stand behind the rows, and the prompt is read once before all of them."""
-    torch.manual_seed(0)
-    write_tokenizer("llama3", tmp_path, [*WORDS, ["They", "say", ":", "the", "harbour", "captain"]])
-    network = LlamaForCausalLM(LlamaConfig(vocab_size=600, hidden_size=16, initializer_range=0.3, **SIZES))
-    network.save_pretrained(tmp_path)
-    given = {"source": str(tmp_path), "revision": None, "language_model": "auto", "max_tokens": 90, "content_free": []}
-    given |= {"template": "They say : {text} It is {label}", "special_tokens": {"pad": "<|end_of_text|>"}}
-    given |= {"label_words": {"sea": ["the harbour"], "land": ["a captain", "captain"]}}
-    classifier, _ = prompted_classifier(
-        Architecture.parse({"architecture": "prompted"} | given), ["sea", "land"], WORDS
-    )
+    classifier, _ = prompted(settings_for(saved_decoder(tmp_path, "llama"), "llama"), CLASSES, WORDS)
     prefix, passes = np.array(classifier.model_inputs.prefix), classifier.network.prompt.passes
     assert len(prefix)
-    assert sorted(map(len, passes)) == [1, 1]
+    assert max(map(len, passes)) > 0
     behind = variants(classifier, 20)
     rows = [np.append(prefix, row) for row in behind]
     expected = own_probabilities(classifier.network, rows)
     with counting(classifier.network) as tokens:
         found = Evaluator(classifier, 4096).probabilities(rows)
     assert np.ptp(np.log(found[:, 0])) > 1
-    ended = [np.append(row, token) for row in behind for token in passes]
+    ended = [np.append(row, np.array(tokens, dtype=int)) for row in behind for tokens in passes]
     assert sum(tokens) == len(prefix) + distinct_prefixes(ended)
     np.testing.assert_allclose(found, expected, atol=1e-6)
     np.testing.assert_allclose(np.log(found), np.log(expected), atol=2e-5)
