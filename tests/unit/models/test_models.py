@@ -40,13 +40,7 @@ OLA = {
     "max_tokens": MAX_TOKENS,
 }
 BERT = OLA | {"architecture": "bert", "layers": 1, "heads": 2, "intermediate_size": None}
-PRETRAINED = {
-    "architecture": "pretrained",
-    "revision": None,
-    "training": {"start": "published", "fresh": []},
-    "special_tokens": {},
-    "max_tokens": MAX_TOKENS,
-}
+PRETRAINED = {"architecture": "pretrained", "max_tokens": MAX_TOKENS}
 TRAINING = Training(learning_rate=0.01, batch_size=4, epochs=3)
 # He and she: learnt in an epoch or two.
 PRONOUNS = [[pronoun, *words] for words in WORDS[:5] for pronoun in ("he", "she")]
@@ -231,21 +225,30 @@ def with_losses(monkeypatch, losses, **changes):
     return seen, *trained(epochs=len(losses), **changes)
 
 
+def assert_kept(classifier, weights):
+    kept = classifier.network.state_dict()
+    assert all(torch.equal(weight, kept[name]) for name, weight in weights.items())
+
+
 def test_patience_counts_epochs_without_improvement(monkeypatch):
     losses = [0.9, 0.5, 0.7, 0.5, 0.6, 0.1, 0.1]
     seen, classifier, history = with_losses(monkeypatch, losses, patience=3)
     # The best loss came in epoch 1 and an equal one is no improvement: epochs 2, 3 and 4 are waited for.
     assert history["validation_loss"].tolist() == losses[:5]
-    kept = classifier.network.state_dict()
-    assert all(torch.equal(weight, kept[name]) for name, weight in seen[1].items())
+    assert_kept(classifier, seen[1])
 
 
 def test_a_loss_that_is_not_a_number_is_no_best_epoch(monkeypatch):
     losses = [np.nan, 0.9, 0.8, 0.7, np.nan]
     seen, classifier, history = with_losses(monkeypatch, losses, patience=2)
     assert len(history) == 5
-    kept = classifier.network.state_dict()
-    assert all(torch.equal(weight, kept[name]) for name, weight in seen[3].items())
+    assert_kept(classifier, seen[3])
+
+
+@pytest.mark.parametrize(("which", "epoch"), [("best", 1), ("last", 2)])
+def test_the_best_or_the_last_epoch_is_kept(which, epoch, monkeypatch):
+    seen, classifier, _ = with_losses(monkeypatch, [0.7, 0.5, 0.9, np.nan], kept_epoch=which)
+    assert_kept(classifier, seen[epoch])
 
 
 def test_diverged_training_names_the_learning_rate(monkeypatch):

@@ -24,13 +24,7 @@ SOURCES = {
     "roberta": "FacebookAI/roberta-base",
     "gpt2": "openai-community/gpt2",
 }
-SETTINGS = {
-    "architecture": "pretrained",
-    "revision": None,
-    "training": {"start": "published", "fresh": []},
-    "special_tokens": {},
-    "max_tokens": MAX_TOKENS,
-}
+SETTINGS = {"architecture": "pretrained", "max_tokens": MAX_TOKENS}
 TRAINING = Training(learning_rate=1e-3, batch_size=8, epochs=1, weight_decay=0.01, warmup_share=0.0)
 
 

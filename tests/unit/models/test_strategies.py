@@ -255,19 +255,3 @@ def test_gradients_that_are_shortened_behind_a_step(clear, clipping, keys):
             (weight - weights_of(classifier)[name]).abs().max() > 1e-3
             for name, weight in trained_by_hand(not clear, clipping).items()
         )
-
-
-def test_the_last_epoch_is_kept_on_request(monkeypatch):
-    seen, losses = [], [0.7, 0.5, 0.9, float("nan")]
-
-    def validate(classifier, *_):
-        seen.append(weights_of(classifier))
-        return losses[(len(seen) - 1) % 4], 0.5
-
-    monkeypatch.setattr(training, "validate", validate)
-    for which, epoch in (("best", 1), ("last", 2)):
-        seen.clear()
-        classifier = network_of("one_layer_attention")
-        texts = sentences_of(classifier)
-        training.train(classifier, texts, texts, of_a_training(kept_epoch=which, epochs=4), seed=0)
-        assert_same(weights_of(classifier), seen[epoch])
