@@ -44,7 +44,7 @@ class Study:
 
     def flags(self, settings: dict, **flags) -> argparse.Namespace:
         """What all commands are told, and ``flags``."""
-        common = {"model": self.model, "items": self.items, "device": "cpu", "threads": 1, "compile": False}
+        common = {"model": self.model, "items": self.items, "device": "cpu", "threads": 1}
         groups = {"tokens_per_batch": 0, "items_per_group": STUDY["explain"]["items_per_group"]}
         return argparse.Namespace(**common, **groups, settings=settings, **flags)
 

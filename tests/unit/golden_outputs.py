@@ -290,15 +290,15 @@ def asked_answers(folder: Path) -> pd.DataFrame:
     """What a scripted service answers, and what is read of it."""
     from evenlight.explainers.answering import Question as InWords
     from evenlight.explainers.families.from_api.asking import ask
+    from evenlight.models.architectures.chat import AskingForAnswers
     from evenlight.models.services.chat import CachedChat
-    from evenlight.models.services.client import RequestPolicy
 
     with serving() as service:
         service.usual = lambda body: (200, json.dumps(answered(body)).encode(), {})
         pattern = {"pattern": r"Decision: (\w+)", "words": {"complain": ["complain"], "wait": ["wait"]}}
         method = Explainer.parse({"method": "from_api", "answers": 2, "decision": pattern})
         model = Architecture.parse({"architecture": "chat", "address": service.address, "called": "it"})
-        chat = CachedChat(model, folder / "answers", RequestPolicy(batch=1, retries=0))
+        chat = CachedChat(model, folder / "answers", AskingForAnswers(retries=0))
         questions = [InWords(f"item{number}", {"text": text}) for number, text in enumerate(TEXTS)]
         table, _ = ask(questions, method, model, 0, chat, "it")
     return table[["item_id", "draw", "decision", "text", "temperature", "seed", "tokens", "finish"]]

@@ -44,6 +44,19 @@ class Served:
 
 
 @contextmanager
+def running(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """A server on the loopback address, until the context ends; its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
 def serving() -> Iterator[Served]:
     served, lock = Served(), threading.Lock()
 
@@ -67,13 +80,6 @@ def serving() -> Iterator[Served]:
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    served.address = f"http://127.0.0.1:{server.server_port}/models/tiny"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with running(Handler) as address:
+        served.address = f"{address}/models/tiny"
         yield served
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -65,7 +65,6 @@ def train(items: str, units: str, settings: dict, output: str) -> dict:
     from models import train as command
 
     about = {"versions": {}, "compared": None, "device": "cpu", "threads": 1, "checkpoint_minutes": 0, "history": None}
-    about |= {"checkpoint_minutes": 0}
     paths = {"items": Path(items), "units": Path(units), "output": Path(output)}
     command.main(argparse.Namespace(settings=settings, **paths, **about))
     return json.loads((Path(output) / "manifest.json").read_text())

@@ -7,13 +7,14 @@ another host, as on the hub. It has no Xet storage.
 
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from http_services import running
 
 LARGE = (".safetensors", ".bin", ".parquet")
 TOKEN = "hf_stand_in"
@@ -222,11 +223,5 @@ class _Handler(BaseHTTPRequestHandler):
 def running_hub() -> Iterator[Hub]:
     """A hub that answers at ``address`` until the context ends."""
     hub = Hub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
-    hub.address = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    try:
+    with running(type("Handler", (_Handler,), {"hub": hub})) as hub.address:
         yield hub
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -4,7 +4,7 @@ Two kinds: tiny transformers of every architecture with random weights, and netw
 probabilities, gradients and Shapley values can be worked out on paper.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from types import SimpleNamespace
 
@@ -164,6 +164,13 @@ def spread_weights(network: torch.nn.Module, deviation: float) -> None:
     for weight in network.parameters():
         if weight.dim() > 1:
             torch.nn.init.normal_(weight, std=deviation)
+
+
+@torch.no_grad()
+def own_probabilities(network: nn.Module, rows: Sequence[np.ndarray]) -> np.ndarray:
+    """What Transformers' own call says of each row of ids by itself, without padding; (rows, classes)."""
+    logits = [network(input_ids=torch.from_numpy(row)[None]).logits[0] for row in rows]
+    return torch.stack(logits).softmax(-1).double().numpy()
 
 
 def by_hand(worth: dict[str, tuple[float, ...]], rule, tokenizer: PreTrainedTokenizerBase | None = None) -> Classifier:

@@ -19,6 +19,7 @@ from models_for_tests import (
     by_hand,
     context_of,
     items_of,
+    own_probabilities,
     probability_logits,
     sentences_of,
     tiny_classifier,
@@ -34,7 +35,6 @@ from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.explainers.hiding import reduced_rows
 from evenlight.models.classifier import Classifier
 from evenlight.models.model_inputs import ModelInputs
-from evenlight.texts.predictions import SPECIAL
 from evenlight.texts.rows import BITS, Copies, Rows, hidden_in
 
 TOKENIZER = tiny_tokenizer()
@@ -73,8 +73,7 @@ def test_probabilities_are_what_the_network_says_of_the_ids(architecture):
     """Asked by Transformers' own way, ids alone and no padding."""
     classifier = tiny_classifier(architecture)
     rows = rows_of(classifier)
-    with torch.no_grad():
-        expected = torch.cat([classifier.network(input_ids=torch.tensor(row)[None]).logits.softmax(-1) for row in rows])
+    expected = own_probabilities(classifier.network, rows)
     np.testing.assert_allclose(Evaluator(classifier, 100).probabilities(rows), expected, atol=1e-6)
 
 
@@ -412,15 +411,6 @@ def test_tokenize_takes_items_in_their_order_whatever_their_index():
         ("item1", ("ship", "sea"), 1),
         ("item0", ("sea",), 0),
     ]
-
-
-def test_word_sums_leave_special_tokens_out():
-    [sentence] = sentences_of(tiny_classifier("bert"), [["lighthouse-keeper's", "sea", "lighthouse-keeper's"]])
-    score = np.arange(1.0, len(sentence.token_id) + 1)
-    expected = [score[sentence.word_id == word].sum() for word in range(3)]
-    assert sentence.word_id[0] == sentence.word_id[-1] == SPECIAL
-    assert sentence.word_sums(score).tolist() == expected
-    assert sum(expected) == score[1:-1].sum()
 
 
 @pytest.mark.parametrize("words", [["sea", "\u200b", "ship"], ["sea", "ship", "\u200b"], ["\u200b"]])

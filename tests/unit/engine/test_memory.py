@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -105,14 +104,3 @@ def test_more_sentences_need_no_more_memory(tmp_path, model):
     """
     few, many = (peaks(tmp_path / str(count), model, count) for count in (20_000, 100_000))
     assert all(many[script] < few[script] + 60 for script in few), (few, many)
-
-
-@pytest.mark.slow
-def test_the_memory_of_the_statistics_can_be_measured(tmp_path):
-    """The steps take the settings that the script gives them."""
-    script = Path(__file__).parents[3] / "bench" / "statistics_at_scale.py"
-    sizes = {"items": 60, "levels": 3, "explainers": 1, "metrics": 1, "seeds": 2}
-    flags = [part for name, size in sizes.items() for part in (f"--{name}", str(size))]
-    done = subprocess.run([sys.executable, script, "--folder", tmp_path, *flags], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert re.findall(r"^\w+(?=: \d+ s; )", done.stdout, re.MULTILINE)[-1] == "adjust_for_covariates"

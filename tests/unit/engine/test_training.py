@@ -1,8 +1,7 @@
 """Trainings: steps and batches, half the bits, adapters, and what is left of one that was stopped."""
 
 import argparse
-import json
-import shutil
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ import torch
 from combinations import few
 from dataset_files import write_dataset
 from models_for_tests import MAX_TOKENS, NETWORKS, WORDS, items_of, new_model, sentences_of, tiny_classifier
-from safetensors.torch import load_file
 from tiny_models import write_model
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
@@ -192,21 +190,6 @@ def test_bfloat16_is_in_the_layers_of_a_training_alone(architecture, monkeypatch
     assert losses[0].tolist() != losses[1].tolist()
 
 
-def test_gradients_and_optimizer_are_float32(monkeypatch):
-    seen = []
-
-    class Recorder(torch.optim.AdamW):
-        def step(self, *rest):
-            super().step(*rest)
-            for weight, state in self.state.items():
-                seen.extend((weight.grad.dtype, state["exp_avg"].dtype))
-
-    monkeypatch.setitem(training.OPTIMIZERS, "adamw", Recorder)
-    classifier, texts = trainable()
-    training.train(classifier, texts, texts, of_a_training(precision="bfloat16"), seed=0)
-    assert set(seen) == {torch.float32}
-
-
 def test_asking_leaves_the_autocast_of_a_training_on():
     """On a graphics card; the switch can be read without one."""
     classifier, texts = trainable()
@@ -339,14 +322,6 @@ def test_dropout_and_alpha_are_those_of_the_settings():
     assert layer.lora_A["default"].weight.shape == (2, 16)
 
 
-def test_no_adapters_stand_in_the_head():
-    classifier, _ = trainable("distilbert")
-    adapters.add_adapters(classifier.network, lora("distilbert", target_modules="all-linear"))
-    names = [name for name, _ in classifier.network.named_parameters() if ".lora_" in name]
-    assert len(names) == 2 * 6 * 2
-    assert all(name.startswith("distilbert.") for name in names)
-
-
 @pytest.mark.parametrize(
     ("targets", "reason"),
     [
@@ -403,7 +378,12 @@ def test_adapters_of_layers_with_ways_of_their_own(model_type, refused, tmp_path
 
 RECIPES = {
     "defaults": {},
-    "adam, constant rate, weight decay": {"optimizer": "adam", "schedule": "constant", "weight_decay": 0.1},
+    "adam, some weights, kept gradients": {
+        "optimizer": "adam",
+        "trained": ["embeddings", "head"],
+        "gradients": "kept",
+        "kept_epoch": "last",
+    },
     "by length, accumulated, half the bits": {
         "group_by_length": True,
         "gradient_accumulation_steps": 2,
@@ -488,33 +468,6 @@ def test_a_training_that_was_stopped_in_the_last_validation_goes_on(tmp_path, mo
     assert history.equals(history_again)
 
 
-def test_a_checkpoint_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    """Killed while the third one is being written: the second one stays, and nothing of the third."""
-    settings = of_a_training()
-    weights, *_ = run(settings, tmp_path / "through", minutes=0)
-    written = []
-
-    def save(state, path):
-        written.append(None)
-        if len(written) == 3:
-            Path(path).write_bytes(b"half")
-            raise Stopped
-        real(state, path)
-
-    real = torch.save
-    with monkeypatch.context() as patched:
-        patched.setattr(torch, "save", save)
-        with pytest.raises(Stopped):
-            run(settings, tmp_path / "model")
-    [path] = (tmp_path / ".model.checkpoint").iterdir()
-    assert torch.load(path, weights_only=True)["course"]["step"] == 2
-    # SIGKILL leaves the half that was written, under another name.
-    path.with_name(f".{path.name}.half").write_bytes(b"half")
-    again, *_ = run(settings, tmp_path / "model")
-    assert_same(weights, again)
-    assert [path] == list(path.parent.iterdir())
-
-
 @pytest.mark.parametrize("damage", [lambda content: content[: len(content) // 2], lambda content: b"", lambda _: b"no"])
 def test_a_damaged_checkpoint_is_not_taken(damage, tmp_path, monkeypatch, capsys):
     settings = of_a_training()
@@ -576,6 +529,18 @@ def test_a_checkpoint_of_anything_else_is_removed(tmp_path):
     assert checkpoints.open_checkpoint(tmp_path / "model", digest, 1).read() == {"course": digest}
 
 
+def test_all_that_a_training_is_told_is_in_what_its_checkpoint_is_named_after():
+    usual = {"settings": {"seed": 0}, "versions": {"train": 1}, "threads": 1}
+    changes = {"settings": {"seed": 1}, "versions": {"train": 2}, "threads": 2}
+    told = [
+        checkpoints.describe_training(argparse.Namespace(**usual | change), device, uses_peft)
+        for change in ({}, *({name: value} for name, value in changes.items()))
+        for device in ("cpu", "cuda (H100)")
+        for uses_peft in (False, True)
+    ]
+    assert all(one != other for one, other in combinations(told, 2))
+
+
 def test_a_graphics_card_of_another_kind_is_another_device(monkeypatch):
     assert device_name(torch.device("cpu")) == "cpu"
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "H100")
@@ -588,50 +553,6 @@ def items_in_splits(last: list[str] | None = None):
     words[-1] = last or words[-1]
     splits = ["train"] * 10 + ["validation"] * 4 + ["test"] * 6
     return items_of(words).assign(split=splits, group="male", ground_truth=None)
-
-
-def test_the_command_goes_on_with_its_own_settings_versions_and_texts_only(tmp_path, monkeypatch, capsys):
-    training.save_classifier(tiny_classifier("bert"), tmp_path / "encoder", None, {})
-    items = items_in_splits()
-    write_dataset(items, tmp_path)
-    write_dataset(items.assign(label=1 - items["label"]), tmp_path / "relabelled")
-    model = {"architecture": "pretrained", "source": str(tmp_path / "encoder"), "revision": None, "special_tokens": {}}
-    model |= {"max_tokens": MAX_TOKENS, "long_items": "refuse", "training": of_a_training(lora=LORA).model_dump()}
-    usual = {
-        "items": tmp_path / "items.parquet",
-        "units": tmp_path / "units.parquet",
-        "settings": {"model": model, "seed": 0},
-        "versions": {"stages": {"train": 1}},
-        "threads": 1,
-        "device": "cpu",
-        "compared": None,
-        "checkpoint_minutes": NOT_AT_ONCE,
-    }
-    train.main(argparse.Namespace(**usual | {"checkpoint_minutes": 0}, output=tmp_path / "through"))
-    expected = load_file(tmp_path / "through" / "model.safetensors")
-    assert "peft" in json.loads((tmp_path / "through" / "manifest.json").read_text())["libraries"]
-
-    changes = {
-        "versions": {"stages": {"train": 2}},
-        "items": tmp_path / "relabelled" / "items.parquet",
-        "settings": {"model": model, "seed": 1},
-        "threads": 2,
-    }
-    stopped = tmp_path / "stopped"
-    with monkeypatch.context() as patched:
-        watch_steps(patched, 5)
-        with pytest.raises(Stopped):
-            train.main(argparse.Namespace(**usual, output=stopped / "model"))
-    assert len(list((stopped / ".model.checkpoint").iterdir())) == 1
-    assert not (stopped / "model").exists()
-    for number, change in enumerate([*({name: value} for name, value in changes.items()), {}]):
-        folder = shutil.copytree(stopped, tmp_path / str(number))
-        capsys.readouterr()
-        train.main(argparse.Namespace(**usual | change, output=folder / "model"))
-        assert ("step 2 of epoch 1" in capsys.readouterr().out) == (not change)
-        assert not (folder / ".model.checkpoint").exists()
-    assert_same(load_file(folder / "model" / "model.safetensors"), expected)
-    assert load_saved(folder / "model", MAX_TOKENS).classes == 2
 
 
 def refused(monkeypatch, folder, items, model, said, compared=None):

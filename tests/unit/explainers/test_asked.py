@@ -19,10 +19,9 @@ from evenlight.explainers import Explainer, answering
 from evenlight.explainers.answering import Position, Question, decided, label_probabilities, questions_of
 from evenlight.explainers.families.from_api import FromApi
 from evenlight.explainers.families.from_api.asking import ask, check_limits, draws_of, estimate, told
-from evenlight.models.architectures.chat import Chat
+from evenlight.models.architectures.chat import AskingForAnswers, Chat
 from evenlight.models.services import client
 from evenlight.models.services.chat import CachedChat, kept_replies, reply_of
-from evenlight.models.services.client import RequestPolicy
 from evenlight.models.services.shapes import UnusableAnswer
 
 QUESTIONS = [
@@ -59,7 +58,7 @@ def asking(served, tmp_path):
 
     def asking(questions=QUESTIONS, model=None, policy=None, seed=0, **settings):
         model = model_of(served.address, **(model or {}))
-        policy = RequestPolicy(**{"batch": 1, "retries": 2} | (policy or {}))
+        policy = AskingForAnswers(**{"retries": 2} | (policy or {}))
         chat = CachedChat(model, tmp_path / "answers", policy)
         table, notes = ask(questions, method_of(**settings), model, seed, chat, "reasons")
         write_table(table, tmp_path / "answers.parquet", ANSWERS)
@@ -133,7 +132,7 @@ def test_what_is_on_its_way_when_the_user_interrupts_is_kept(served, tmp_path):
             raise KeyboardInterrupt
 
     model, method = model_of(served.address), method_of(answers=2)
-    policy = RequestPolicy(batch=1, connections=4)
+    policy = AskingForAnswers(connections=4)
     chat = CachedChat(model, tmp_path / "answers", policy, interrupt)
     with pytest.raises(KeyboardInterrupt):
         ask(QUESTIONS, method, model, 0, chat)

@@ -90,7 +90,7 @@ METRICS = {
     },
     "correctness": {"mass_accuracy": {"metric": "mass_accuracy", "definition": "paper"}},
 }
-COMPUTING = {"tokens_per_batch": 0, "compile": False, "device": "cpu", "threads": 1}
+COMPUTING = {"tokens_per_batch": 0, "device": "cpu", "threads": 1}
 # Every sentence twice, in pairs, and some that are for training only.
 SENTENCES = [*WORDS, *WORDS[::-1]]
 

@@ -39,10 +39,9 @@ from evenlight.metrics.families.follow_ups.self_consistency import (
     redaction_consistency,
     redaction_gain,
 )
-from evenlight.models.architectures.chat import Chat
+from evenlight.models.architectures.chat import AskingForAnswers, Chat
 from evenlight.models.services import client
 from evenlight.models.services.chat import CachedChat, kept_replies
-from evenlight.models.services.client import RequestPolicy
 from evenlight.statistics.analyses.faithfulness import faithfulness_table
 from evenlight.statistics.comparisons.files import Runs
 
@@ -335,7 +334,7 @@ def test_a_service_is_asked_what_was_estimated_and_nothing_twice(served, tmp_pat
     limits = {"questions": 11, "tokens": None, "cost": None}
     model = Chat.parse({"architecture": "chat", "address": served.address, "called": "it", "limits": limits})
     questions = [Question(name, {"text": f"{name} has a leaking roof."}) for name in ("Mr Weber", "Ms Weber")]
-    policy = RequestPolicy(batch=1, retries=2)
+    policy = AskingForAnswers(retries=2)
 
     def estimated():
         store = kept_replies(model, tmp_path)

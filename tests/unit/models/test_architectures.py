@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 import torch
 from combinations import few
-from measure_architectures import written
 from measure_classifiers import MAX_TOKENS, MODEL, TEXTS, TRAINING, explainers, sentences_for
-from models_for_tests import by_hand, context_of, new_model
+from models_for_tests import by_hand, context_of, new_model, own_probabilities
 from tiny_models import write_model
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -25,7 +24,7 @@ from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.families.worst_change.balls import WithVectors
 from evenlight.models.classifier import Classifier, load_saved
-from evenlight.models.model_inputs import ModelInputs, StandIns
+from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.networks import embedded
 
 WORDS = [text.split() for text in TEXTS]
@@ -66,13 +65,6 @@ def classifier_of(tmp_path_factory):
     return make
 
 
-def probabilities_alone(network, sentences) -> np.ndarray:
-    """What Transformers says of each text by itself, by its ids."""
-    with torch.no_grad():
-        logits = [network(input_ids=torch.from_numpy(sentence.token_id)[None]).logits[0] for sentence in sentences]
-    return torch.stack(logits).softmax(-1).double().numpy()
-
-
 @pytest.mark.parametrize("model_type", TYPES)
 def test_texts_in_batches_are_read_as_transformers_reads_each(model_type, classifier_of):
     classifier, _ = classifier_of(model_type)
@@ -81,7 +73,7 @@ def test_texts_in_batches_are_read_as_transformers_reads_each(model_type, classi
     sentences = sentences_for(classifier)
     rows = [sentence.token_id for sentence in sentences]
     assert len(set(map(len, rows))) > 4
-    expected = probabilities_alone(classifier.network, sentences)
+    expected = own_probabilities(classifier.network, rows)
     assert np.ptp(expected, axis=0).min() > 1e-3
     assert Evaluator(classifier, 4096).probabilities(rows) == pytest.approx(expected, abs=3e-6)
     # One token more on the other side, and it would be seen.
@@ -251,12 +243,6 @@ def test_batches_of_a_network_that_reads_padding_have_one_length(classifier_of):
     assert len(list(Evaluator(by_hand({"a": (1.0,)}, None), 4096).batches(lengths))) == 1
 
 
-def test_stand_ins_have_the_ends_of_a_text():
-    ids = StandIns(before=(7, 8), after=(9,), ordinary=5, pad=1)
-    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [0, 0, 1, 1, 1]])
-    assert ids.rows(mask).tolist() == [[7, 8, 5, 5, 9], [7, 8, 9, 1, 1], [1, 1, 7, 8, 9]]
-
-
 def test_rows_that_are_too_short_are_filled_up(classifier_of):
     """Funnel halves a text again and again, and ends in an error where nothing is left."""
     classifier, _ = classifier_of("funnel")
@@ -310,11 +296,3 @@ def test_a_language_model_of_a_type_answers_as_transformers_does(name, tmp_path)
     usual, other = measure_prompts.TEMPLATES[kind], measure_prompts.TEMPLATES[kind].replace("Who returns", "He returns")
     answers = [measure_prompts.their_logits(network, tokenizer, kind, template) for template in (usual, other)]
     assert np.abs(answers[0] - answers[1]).max() > 1e-4
-
-
-def test_a_table_that_is_not_made_again_stays_on_the_page(tmp_path):
-    page, second = tmp_path / "page.md", measure_prompts.INTRODUCTION.partition("\n")[0] + "\nold\n"
-    assert written(page, "# First\n", second) == "# First\n\n" + second
-    page.write_text("# First\n\n" + second)
-    assert written(page, "# Other\n", None) == "# Other\n\n" + second
-    assert written(page, None, second.replace("old", "new")) == "# First\n\n" + second.replace("old", "new")

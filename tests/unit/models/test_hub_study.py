@@ -1,6 +1,5 @@
 """The study of the hub's models: small ones of the same configuration come from the stand-in, are explained, scored."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -90,12 +89,3 @@ def test_facts_and_study_name_the_same_models():
         assert (model["architecture"] == "pretrained") or published.labels
     tried = {PUBLISHED[STUDY["models"][name]["source"]].model_type for name in ALWAYS}
     assert tried == {published.model_type for published in PUBLISHED.values()}
-
-
-def test_the_page_has_what_is_known_of_each_model():
-    """docs/models.md: a row for each, with its type, tokenizer and labels."""
-    page = (REPOSITORY / "docs" / "models.md").read_text(encoding="utf-8")
-    rows = {cells[0]: cells for line in page.splitlines() if len(cells := re.findall(r"`([^`]+)`", line)) > 3}
-    for name, model in STUDY["models"].items():
-        published = PUBLISHED[model["source"]]
-        assert rows[name][:4] == [name, model["source"], published.model_type, published.tokenizer], name

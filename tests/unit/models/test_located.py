@@ -1,13 +1,13 @@
 """Names of models that are no folder, and a hub that does not answer: refused soon, with a remedy."""
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+from http_services import running
 from huggingface_hub import constants
 from wording import says
 
@@ -46,13 +46,8 @@ def answering(status: int) -> Iterator[tuple[str, list[str]]]:
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
+    with running(Handler) as address:
+        yield address, asked
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +87,9 @@ def test_a_hub_at_whose_address_nobody_listens_is_soon_given_up(monkeypatch):
     slept = []
     monkeypatch.setattr(time, "sleep", slept.append)
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(InputError, match=r"hub cannot be.*no such files"):
+    with pytest.raises(
+        InputError, match=r"hub cannot be.*no such files.*models\.<model>\.source;.*HF_HOME.*HF_HUB_OFFLINE=1"
+    ):
         loaded_tokenizer("someone/model")
     assert sum(slept) < 20
 

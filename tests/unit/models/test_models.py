@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,6 @@ import pytest
 import torch
 from combinations import few
 from models_for_tests import (
-    DECODERS,
     MAX_TOKENS,
     NETWORKS,
     TEXTS,
@@ -29,7 +27,7 @@ from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Explainer, explain
 from evenlight.jobs.environment import library_versions
-from evenlight.models.classifier import Classifier, load_network, load_saved
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.devices import pick_device
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
 from evenlight.models.trainings import Training
@@ -42,13 +40,7 @@ OLA = {
     "max_tokens": MAX_TOKENS,
 }
 BERT = OLA | {"architecture": "bert", "layers": 1, "heads": 2, "intermediate_size": None}
-PRETRAINED = {
-    "architecture": "pretrained",
-    "revision": None,
-    "training": {"start": "published", "fresh": []},
-    "special_tokens": {},
-    "max_tokens": MAX_TOKENS,
-}
+PRETRAINED = {"architecture": "pretrained", "max_tokens": MAX_TOKENS}
 TRAINING = Training(learning_rate=0.01, batch_size=4, epochs=3)
 # He and she: learnt in an epoch or two.
 PRONOUNS = [[pronoun, *words] for words in WORDS[:5] for pronoun in ("he", "she")]
@@ -62,19 +54,6 @@ def test_learned_vocabulary_is_the_same_in_every_process():
     here = [json.dumps(tiny_tokenizer().get_vocab(), sort_keys=True) for _ in range(5)]
     elsewhere = "f0e5b751811ef020a383f0f39bdaa7601e2378591f34d51de467c2622d2e296e"
     assert {hashlib.sha256(vocabulary.encode()).hexdigest() for vocabulary in here} == {elsewhere}
-
-
-def test_learned_vocabulary_has_pieces_special_tokens_and_its_size():
-    tokenizer = tiny_tokenizer()
-    vocabulary = tokenizer.get_vocab()
-    assert len(vocabulary) == 200
-    assert [vocabulary[token] for token in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")] == [0, 1, 2, 3, 4]
-    roles = ("pad", "unk", "cls", "sep", "mask")
-    assert [getattr(tokenizer, f"{role}_token_id") for role in roles] == [0, 1, 2, 3, 4]
-    assert tokenizer.model_max_length == MAX_TOKENS
-    # Every word of the training sentences can be spelled, and characters that they lack cannot.
-    assert tokenizer.unk_token_id not in [token for text in TEXTS for token in tokenizer(text)["input_ids"]]
-    assert tokenizer.tokenize("Ж") == ["[UNK]"]
 
 
 def test_vocabulary_never_loses_a_character():
@@ -103,18 +82,6 @@ def test_new_classifier_follows_its_settings_and_seed(settings):
     assert not weights_equal(first, other)
 
 
-def test_ola_does_not_see_padding():
-    classifier = tiny_classifier("one_layer_attention")
-    short, long = sorted(sentences_of(classifier), key=lambda sentence: len(sentence.token_id))[::7]
-    token_id, mask = classifier.padded([short.token_id, long.token_id])
-    embedding = classifier.embed(token_id)
-    alone = classifier.logits(embedding[:1, : len(short.token_id)], mask[:1, : len(short.token_id)])
-    garbage = embedding.clone()
-    garbage[mask == 0] = 1e3
-    torch.testing.assert_close(classifier.logits(embedding, mask)[:1], alone, rtol=1e-6, atol=1e-6)
-    torch.testing.assert_close(classifier.logits(garbage, mask)[:1], alone, rtol=1e-6, atol=1e-6)
-
-
 def test_ola_is_one_layer_attention():
     """The formula of one attention head and BERT's pooler, written down once more with loops."""
     classifier = tiny_classifier("one_layer_attention", dtype=torch.float64)
@@ -130,17 +97,6 @@ def test_ola_is_one_layer_attention():
     torch.testing.assert_close(network(input_ids=token_id[None]).logits[0], expected)
 
 
-@pytest.mark.parametrize("architecture", NETWORKS)
-def test_padding_side_is_the_one_that_the_head_needs(architecture):
-    classifier = tiny_classifier(architecture)
-    assert classifier.pads_left == (architecture in DECODERS)
-    token_id, mask = classifier.padded([np.array([7, 8]), np.array([9])])
-    pad = classifier.special_token("pad")
-    left = architecture in DECODERS
-    assert token_id.tolist() == [[7, 8], [pad, 9] if left else [9, pad]]
-    assert mask.tolist() == [[1, 1], [0, 1] if left else [1, 0]]
-
-
 # Pre-trained models --------------------------------------------------------------------------------------------
 
 
@@ -151,16 +107,6 @@ def folder(tmp_path):
     classifier.network.half().save_pretrained(tmp_path / "encoder")
     classifier.tokenizer.save_pretrained(tmp_path / "encoder")
     return tmp_path / "encoder"
-
-
-@pytest.mark.parametrize("source", ["./nothing", "nothing/of/this", "nothing/"])
-def test_a_folder_that_is_not_there_is_called_so(source):
-    """And no misspelt name on the hub."""
-    said = rf"model {source}: cannot be loaded.*no such folder"
-    with pytest.raises(InputError, match=said):
-        new_model(PRETRAINED | {"source": source}, WORDS, 2, seed=0)
-    with pytest.raises(InputError, match=said):
-        load_network(source)
 
 
 @pytest.fixture
@@ -267,16 +213,6 @@ def trained(settings=BERT, seed=0, **changes):
     return classifier, history
 
 
-def test_training_learns_and_its_history_says_so():
-    classifier, history = trained(OLA | {"dropout": 0.0}, epochs=40, learning_rate=0.03)
-    assert list(history.columns) == training.HISTORY
-    assert history["epoch"].tolist() == list(range(40))
-    assert history["training_loss"].iloc[-1] < 0.1 < history["training_loss"].iloc[0]
-    assert history["validation_accuracy"].iloc[-1] == 1
-    assert (history["seconds"] > 0).all()
-    assert not classifier.network.training
-
-
 def with_losses(monkeypatch, losses, **changes):
     """Train with prescribed validation losses; the weights that each epoch ended with, and the outcome."""
     seen = []
@@ -289,21 +225,30 @@ def with_losses(monkeypatch, losses, **changes):
     return seen, *trained(epochs=len(losses), **changes)
 
 
+def assert_kept(classifier, weights):
+    kept = classifier.network.state_dict()
+    assert all(torch.equal(weight, kept[name]) for name, weight in weights.items())
+
+
 def test_patience_counts_epochs_without_improvement(monkeypatch):
     losses = [0.9, 0.5, 0.7, 0.5, 0.6, 0.1, 0.1]
     seen, classifier, history = with_losses(monkeypatch, losses, patience=3)
     # The best loss came in epoch 1 and an equal one is no improvement: epochs 2, 3 and 4 are waited for.
     assert history["validation_loss"].tolist() == losses[:5]
-    kept = classifier.network.state_dict()
-    assert all(torch.equal(weight, kept[name]) for name, weight in seen[1].items())
+    assert_kept(classifier, seen[1])
 
 
 def test_a_loss_that_is_not_a_number_is_no_best_epoch(monkeypatch):
     losses = [np.nan, 0.9, 0.8, 0.7, np.nan]
     seen, classifier, history = with_losses(monkeypatch, losses, patience=2)
     assert len(history) == 5
-    kept = classifier.network.state_dict()
-    assert all(torch.equal(weight, kept[name]) for name, weight in seen[3].items())
+    assert_kept(classifier, seen[3])
+
+
+@pytest.mark.parametrize(("which", "epoch"), [("best", 1), ("last", 2)])
+def test_the_best_or_the_last_epoch_is_kept(which, epoch, monkeypatch):
+    seen, classifier, _ = with_losses(monkeypatch, [0.7, 0.5, 0.9, np.nan], kept_epoch=which)
+    assert_kept(classifier, seen[epoch])
 
 
 def test_diverged_training_names_the_learning_rate(monkeypatch):
@@ -338,32 +283,6 @@ def test_warmup_in_steps():
     assert history["learning_rate"].tolist() == pytest.approx([0.45, 0.6, 0.0])
     _, history = trained(epochs=3, learning_rate=0.6, warmup_steps=60)
     assert history["learning_rate"].tolist() == pytest.approx([0.03, 0.05, 0.07])
-
-
-class GradientRecorder(torch.optim.SGD):
-    """Changes no weight, and keeps the norm of the gradient that each step was given."""
-
-    norms: ClassVar[list[float]] = []
-
-    def __init__(self, weights, lr, weight_decay):
-        super().__init__(weights, lr=0.0)
-
-    def step(self, *rest):
-        gradients = [weight.grad.flatten() for group in self.param_groups for weight in group["params"]]
-        self.norms.append(torch.cat(gradients).norm().item())
-        return super().step(*rest)
-
-
-@pytest.mark.parametrize("limit", [None, 1e-3])
-def test_gradient_clipping(limit, monkeypatch):
-    monkeypatch.setitem(training.OPTIMIZERS, "adamw", GradientRecorder)
-    monkeypatch.setattr(GradientRecorder, "norms", [])
-    trained(OLA, epochs=2, gradient_clipping=limit)
-    assert len(GradientRecorder.norms) == 4
-    if limit is None:
-        assert min(GradientRecorder.norms) > 1e-2
-    else:
-        assert GradientRecorder.norms == pytest.approx([limit] * 4, rel=1e-2)
 
 
 # Storage -------------------------------------------------------------------------------------------------------

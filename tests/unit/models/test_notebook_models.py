@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 import torch
 from combinations import few
-from foreign_classifiers import ENCODERS, LAYERS
 from http_services import scored, serving
-from hub_tokenizers import write_tokenizer
-from models_for_tests import WORDS, spread_weights
+from models_for_tests import WORDS
+from tiny_models import write_model
 from transformers import (
-    AutoConfig,
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
@@ -29,32 +27,23 @@ from evenlight.texts.splitting import split_words
 
 TEXTS = ["Mara leaves the harbour before dawn.", 'But her brother, a watchmaker, won\'t follow; "no," he says!']
 LABELS = {0: "dull", 1: "fair", 2: "great"}
-SIZES = LAYERS | {"vocab_size": 1000, "max_position_embeddings": 96, "initializer_range": 0.3}
-# Of each type of model the kind of its tokenizer (WordPiece, BPE of bytes, pieces of SentencePiece), and its sizes.
-MODELS = {
-    "bert": ("bert", SIZES),
-    "electra": ("bert_cased", SIZES | ENCODERS["electra"]),
-    "distilbert": ("bert", SIZES | {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32}),
-    "roberta": ("roberta", SIZES | {"pad_token_id": 1}),
-    "modernbert": ("modernbert", SIZES | ENCODERS["modernbert"] | {"pad_token_id": 0}),
-    "xlm-roberta": ("xlm_roberta", SIZES | {"pad_token_id": 1}),
-    "albert": ("albert", SIZES | {"embedding_size": 8}),
-    "deberta-v2": ("deberta_v3", SIZES | ENCODERS["deberta-v2"]),
-    "xlnet": ("xlnet", {"vocab_size": 1000, "d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 32}),
-    # These two have no token for padding.
-    "gpt2": ("gpt2", {"vocab_size": 1000, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 96}),
-    "llama": ("llama2", SIZES | {"num_key_value_heads": 2, "pad_token_id": None}),
-}
+# Types of model, with tokenizers of WordPiece, of BPE of bytes and of pieces of SentencePiece. The last two have no
+# token for padding.
+MODELS = (
+    *("bert", "electra", "distilbert", "roberta", "modernbert", "xlm-roberta", "albert", "deberta-v2", "xlnet"),
+    *("gpt2", "llama"),
+)
 
 
-def saved(folder: Path, kind: str, **about) -> Path:
+def saved(folder: Path, kind: str, id2label: dict = LABELS, **about) -> Path:
     """A classifier with random weights, network and tokenizer each saved by its ``save_pretrained``."""
-    tokenizer, sizes = MODELS[kind]
-    AutoTokenizer.from_pretrained(write_tokenizer(tokenizer, folder / "made", WORDS)).save_pretrained(folder)
-    config = AutoConfig.for_model(kind, **sizes, **{"id2label": LABELS} | about)
-    torch.manual_seed(5)
-    network = AutoModelForSequenceClassification.from_config(config)
-    spread_weights(network, 0.4)
+    stands_in = write_model(kind, folder, WORDS)
+    AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
+    network = AutoModelForSequenceClassification.from_pretrained(
+        folder, id2label=id2label, ignore_mismatched_sizes=True, **about
+    )
+    if "pad" in stands_in:
+        network.config.pad_token_id = None
     network.save_pretrained(folder)
     return folder
 
@@ -115,11 +104,11 @@ def test_what_the_workflow_knows_of_a_model_holds(tmp_path, in_memory, monkeypat
     assert classifier.model_inputs.pads_left
     assert len(made) == 1
     # Of its positions, since its tokenizer names more.
-    assert classifier.max_tokens == 96
-    assert repr(classifier) == says("Classifier: gpt2, 3 classes (dull, fair, great)", "96 tokens", "float32 on cpu")
+    assert classifier.max_tokens == 160
+    assert repr(classifier) == says("Classifier: gpt2, 3 classes (dull, fair, great)", "160 tokens", "float32 on cpu")
     assert load_classifier(folder, device="cpu", max_tokens=40).max_tokens == 40
-    with pytest.raises(InputError, match=r"^max_tokens.*97.*gpt2.*reads.*96"):
-        load_classifier(folder, max_tokens=97)
+    with pytest.raises(InputError, match=r"^max_tokens.*161.*gpt2.*reads.*160"):
+        load_classifier(folder, max_tokens=161)
     with pytest.raises(InputError, match=r"no mask token.*tokens.*load_classifier:.*special_tokens=\{"):
         explain(classifier, TEXTS, "occlusion")
     assert load_classifier(folder, device="cpu", precision="bfloat16").precision == "bfloat16"
@@ -196,29 +185,17 @@ def test_what_is_no_classifier_is_refused_in_words_of_a_notebook(tmp_path, sourc
     assert "models." not in str(refused.value)
 
 
-def test_a_model_without_a_fast_tokenizer_is_refused(tmp_path):
-    network, tokenizer = loaded(saved(tmp_path, "bert"))
-    tokenizer.__class__ = type("Slow", (type(tokenizer),), {"is_fast": False})
-    with pytest.raises(InputError, match=r"Slow.*no fast"):
-        load_classifier((network, tokenizer))
-
-
 # By a prompt ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "head"), [("gpt2", AutoModelForCausalLM), ("bert", AutoModelForMaskedLM)])
 def test_a_language_model_is_asked_by_a_prompt(tmp_path, kind, head):
-    folder = saved(tmp_path, kind)
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    torch.manual_seed(2)
-    network = head.from_config(AutoConfig.for_model(kind, **MODELS[kind][1], architectures=[head.__name__])).eval()
-    network.config.architectures = [type(network).__name__]
-    network.save_pretrained(folder)
+    write_model(kind, tmp_path, WORDS, task=head)
+    pair = head.from_pretrained(tmp_path), AutoTokenizer.from_pretrained(tmp_path)
     template = "{text} It was {label}" + " ." * (kind == "bert")
     words = {"bad": ["a"], "good": ["the"]}
     of_folder, of_pair = (
-        load_classifier(source, device="cpu", template=template, label_words=words)
-        for source in (folder, (network, tokenizer))
+        load_classifier(source, device="cpu", template=template, label_words=words) for source in (tmp_path, pair)
     )
     assert of_folder.class_names == of_pair.class_names == ("bad", "good")
     found = probabilities(of_folder, TEXTS)
@@ -230,10 +207,9 @@ def test_a_language_model_is_asked_by_a_prompt(tmp_path, kind, head):
 
 def test_texts_are_held_against_the_prompt_before_they_are_read(tmp_path):
     """As a study does when it loads the model; a notebook learns of its texts later."""
-    folder = saved(tmp_path, "bert")
-    AutoModelForMaskedLM.from_config(AutoConfig.for_model("bert", **SIZES)).save_pretrained(folder)
+    write_model("bert", tmp_path, WORDS, task=AutoModelForMaskedLM)
     words = {"a": ["a"], "b": ["the"]}
-    classifier = load_classifier(folder, device="cpu", template="{text} {label}", label_words=words)
+    classifier = load_classifier(tmp_path, device="cpu", template="{text} {label}", label_words=words)
     probabilities(classifier, ["He waits ."])
     # What the prompt was found to be, of which this text says another thing.
     classifier.check_texts.__self__.slot = 1
@@ -246,7 +222,6 @@ def test_texts_are_held_against_the_prompt_before_they_are_read(tmp_path):
 
 @pytest.fixture
 def served():
-    pytest.importorskip("jmespath", reason="the shapes of requests and answers are expressions of jmespath")
     with serving() as service:
         yield service
 

@@ -1,7 +1,6 @@
-"""The network's numbers: fast float32, bfloat16, compilation, and counting what goes through it."""
+"""The network's numbers: fast float32, bfloat16, and counting what goes through it."""
 
 import os
-import platform
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,7 +8,6 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from combinations import spread
@@ -20,31 +18,19 @@ from torch.nn import functional
 from transformers import BertConfig, BertForSequenceClassification
 from transformers.models.bert.modeling_bert import BertIntermediate, BertSelfAttention
 from transformers.pytorch_utils import Conv1D
-from wording import says
 
-from evenlight.configuration import complete
 from evenlight.configuration.study import Explain
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import LEAST_ON_CPU, NUMBERS_ON_CPU, Evaluator
-from evenlight.engine.training import HISTORY, save_classifier
 from evenlight.explainers import Explainer, explain
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.models import fast_layers
 from evenlight.models.attention import attention_replaced, attention_weights, weighted_values
-from evenlight.models.classifier import PRECISIONS, Classifier, load_saved, on_device, prepared
+from evenlight.models.classifier import PRECISIONS, Classifier, on_device, prepared
 from evenlight.models.fast_layers import FAST, linear_layers, use_fast_layers, whole_last_layer
 
 IG = {"igxi": {"method": "integrated_gradients", "steps": 8}}
 GRADIENT = {"gxi": {"method": "input_x_gradient"}}
-# What the configuration needs beside explainers.
-STUDY = {
-    "study": "any",
-    "datasets": {"demo": {"reader": "demo"}},
-    "trainings": {"any": {"learning_rate": 1, "batch_size": 1, "epochs": 1}},
-    "models": {"any": {"architecture": "one_layer_attention", "training": "any"}},
-    "metrics": {"gini": {"metric": "gini"}},
-    "statistics": {"compare": {"gender": [["male", "female"]]}},
-}
 
 
 def prepared_classifier(architecture: str, precision: str = "float32") -> Classifier:
@@ -258,12 +244,6 @@ def logits_with_and_without_gradients(classifier: Classifier) -> list[torch.Tens
     return logits
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta"])
-def test_a_row_has_the_same_logits_with_and_without_gradients(architecture):
-    found, expected = logits_with_and_without_gradients(prepared_classifier(architecture))
-    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize("architecture", ["bert", "gpt2"])
 def test_in_bfloat16_they_differ_by_less_than_it_rounds(architecture):
     rounded = logits_with_and_without_gradients(prepared_classifier(architecture, "bfloat16"))
@@ -326,7 +306,7 @@ EXPLAINED = {
 @spread("architecture, family", [name for name in NETWORKS if name != "llama"], EXPLAINED)
 def test_explainers_see_the_same_network_in_its_fast_layers(architecture, family):
     """Those that look inside know the operations of the fast layers too."""
-    methods = complete(STUDY | {"explainers": {"it": EXPLAINED[family]}})["explainers"]
+    methods = {"it": EXPLAINED[family]}
     found, expected = (
         explain(Explainer.parse_all(methods), sentences_of(classifier), context_of(classifier))["it"]
         for classifier in (prepared_classifier(architecture), tiny_classifier(architecture))
@@ -350,38 +330,6 @@ def test_activation_inside_the_product_is_the_model_s_own(activation):
             torch.testing.assert_close(layer(features), expected, rtol=1e-5, atol=1e-6)
 
 
-MEMORY = """if True:
-    import resource, sys
-    import torch
-    sys.path.append("workflow/scripts")
-    from evenlight.models.devices import use_processor
-    if "kept" in sys.argv:
-        use_processor(1)
-        assert torch.get_num_threads() == 1
-    def pages():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    before = pages()
-    # Each is larger than all that were freed, and so glibc by itself has it from the kernel.
-    for megabytes in range(2, 28):
-        torch.ones(megabytes * 2**18)
-    print(pages() - before)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="there is no glibc here, whose memory this is about")
-@pytest.mark.parametrize("kept", [True, False], ids=["kept", "given back"])
-def test_freed_memory_is_used_again(kept):
-    project = Path(__file__).parents[3]
-    command = [sys.executable, "-c", MEMORY, *["kept"] * kept]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    page = os.sysconf("SC_PAGE_SIZE")
-    all_of_them = sum(range(2, 28)) * 2**20 / page
-    # What is given back must be had again. Some is had again anyhow, where a small block lies between freed ones.
-    assert int(done.stdout) < 0.4 * all_of_them if kept else int(done.stdout) > 0.8 * all_of_them
-
-
 # bfloat16 --------------------------------------------------------------------------------------------------------
 
 
@@ -401,44 +349,7 @@ def test_bfloat16_rounds_the_linear_layers_and_nothing_else(architecture):
     assert 1e-4 < error < 0.1
 
 
-def test_load_classifier_takes_the_precision(tmp_path):
-    save_classifier(tiny_classifier("bert"), tmp_path / "model", pd.DataFrame(columns=HISTORY), {})
-    for precision, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
-        classifier = load_saved(tmp_path / "model", 48, precision=precision)
-        assert classifier.precision == precision
-        assert {layer.weight.dtype for layer in linear_layers(classifier.network)} == {dtype}
-        assert {type(layer) for layer in linear_layers(classifier.network)} <= set(FAST.values())
-
-
-# Compilation, batches, counting ----------------------------------------------------------------------------------
-
-
-def test_without_a_compiler_it_runs_as_it_is(monkeypatch, capsys):
-    def compile(*_, **__):
-        raise RuntimeError("no C++ compiler found\nand more")
-
-    monkeypatch.setattr(torch, "compile", compile)
-    classifier = tiny_classifier("bert")
-    rows = [sentence.token_id for sentence in sentences_of(classifier)]
-    found = Evaluator(classifier, compiled=True).probabilities(rows)
-    np.testing.assert_array_equal(found, Evaluator(classifier).probabilities(rows))
-    assert capsys.readouterr().out == says("note", "without compilation", "no C++ compiler")
-
-
-def test_only_rows_of_ids_go_through_the_compiled_network(monkeypatch):
-    """Explainers look into the network by hooks, which a compiled one would not obey."""
-    compiled = []
-
-    def compile(function, **_):
-        return compiled.append(function) or function
-
-    monkeypatch.setattr(torch, "compile", compile)
-    classifier = tiny_classifier("bert")
-    evaluator = Evaluator(classifier, compiled=True)
-    assert evaluator.classifier is classifier
-    assert compiled == []
-    evaluator.probabilities([np.array([1, 2])])
-    assert compiled[1:] == [classifier.network]
+# Batches, counting ----------------------------------------------------------------------------------
 
 
 def test_batches_suit_the_device_unless_given():

@@ -6,45 +6,34 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hub_tokenizers import write_tokenizer
+from foreign_classifiers import foreign_classifier
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models_for_tests import MAX_TOKENS, WORDS, byte_level_tokenizer, tiny_classifier
-from transformers import AutoModelForSequenceClassification, LlamaConfig, LlamaForCausalLM
-from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from models_for_tests import MAX_TOKENS, WORDS, own_probabilities, tiny_classifier
+from test_prompted import CLASSES, prompted, settings_for
+from test_prompted import saved as saved_decoder
 
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.models import Architecture, prefixes
+from evenlight.models import prefixes
 from evenlight.models.classifier import Classifier, load_saved
-from evenlight.models.prompted import prompted_classifier
 from evenlight.texts.prefixes import Tree, in_order
 from evenlight.texts.rows import row_of
 
-SIZES = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "head_dim": 8}
-# Keys that heads share, biases, windows, a cap on scores, normalised queries, rotation of a part, learned positions.
+# Keys that heads share, biases, windows, a cap on scores, normalised queries, rotation of a part.
 DECODERS = {
-    "llama": {"num_key_value_heads": 1},
-    "mistral": {"num_key_value_heads": 1, "sliding_window": 12},
-    "gemma2": {"num_key_value_heads": 2, "attn_logit_softcapping": 2.0, "sliding_window": 12},
-    "qwen2": {"num_key_value_heads": 2},
-    "qwen3": {"num_key_value_heads": 2},
+    "llama": {},
+    "mistral": {"sliding_window": 12},
+    "gemma2": {"attn_logit_softcapping": 2.0, "sliding_window": 12},
+    "qwen2": {},
+    "qwen3": {},
     "gpt_neox": {"rotary_pct": 0.5},
-    "opt": {"ffn_dim": 32, "word_embed_proj_dim": 16},
 }
 
 
 def decoder(model_type: str) -> Classifier:
     """A classifier of the type with random weights."""
-    torch.manual_seed(3)
-    tokenizer = byte_level_tokenizer(pad_token="<|endoftext|>", mask_token="<|endoftext|>")
-    numbers = {"hidden_size": 16, "max_position_embeddings": MAX_TOKENS, "pad_token_id": tokenizer.pad_token_id}
-    config = CONFIG_MAPPING[model_type](
-        vocab_size=len(tokenizer), initializer_range=0.3, num_labels=2, **numbers, **SIZES, **DECODERS[model_type]
-    )
-    network = AutoModelForSequenceClassification.from_config(config).eval().requires_grad_(False)
-    network.get_input_embeddings().weight[tokenizer.pad_token_id].normal_(0, 0.3)
-    return Classifier(network, tokenizer, MAX_TOKENS)
+    return foreign_classifier(model_type, classes=2, **DECODERS[model_type])
 
 
 def variants(classifier: Classifier, tokens: int, rows: int = 40) -> list[np.ndarray]:
@@ -53,13 +42,6 @@ def variants(classifier: Classifier, tokens: int, rows: int = 40) -> list[np.nda
     text = random.integers(10, len(classifier.tokenizer), tokens)
     changed = [np.where(random.random(tokens) < 0.3, 9, text) for _ in range(rows)]
     return [*changed, text, text[: tokens // 2], text[:-1]]
-
-
-def alone(classifier: Classifier, rows: list[np.ndarray]) -> np.ndarray:
-    """What Transformers says of each row by itself, by its ids."""
-    with torch.no_grad():
-        logits = [classifier.network(input_ids=torch.from_numpy(row)[None]).logits[0] for row in rows]
-    return torch.stack(logits).softmax(-1).double().numpy()
 
 
 @contextmanager
@@ -100,7 +82,7 @@ def test_a_tree_has_each_prefix_once(texts):
 def test_answers_are_those_of_one_row_at_a_time(model_type):
     classifier = decoder(model_type)
     rows = variants(classifier, 12)
-    expected = alone(classifier, rows)
+    expected = own_probabilities(classifier.network, rows)
     assert np.ptp(expected, axis=0).min() > 0.01
     with counting(classifier.network) as tokens:
         found = Evaluator(classifier, 4096).probabilities(rows)
@@ -116,22 +98,19 @@ def test_rows_that_are_longer_than_a_window_are_read_by_themselves(model_type):
     classifier = decoder(model_type)
     assert classifier.model_inputs.longest_in_tree == 12
     rows = [*variants(classifier, 20), *variants(classifier, 12)]
-    np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), alone(classifier, rows), atol=1e-6)
+    expected = own_probabilities(classifier.network, rows)
+    np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), expected, atol=1e-6)
     # The window counts: with attention to all that stands before, answers would be others.
     unlimited = replace(classifier, model_inputs=replace(classifier.model_inputs, longest_in_tree=100))
-    assert np.abs(Evaluator(unlimited, 4096).probabilities(rows) - alone(classifier, rows)).max() > 1e-4
+    assert np.abs(Evaluator(unlimited, 4096).probabilities(rows) - expected).max() > 1e-4
 
 
 def test_long_rows_have_torchs_own_attention(monkeypatch):
     classifier = decoder("llama")
     rows = variants(classifier, 30)
     monkeypatch.setattr(prefixes, "SHORT", 20)
-    np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), alone(classifier, rows), atol=1e-6)
-
-
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "one_layer_attention"])
-def test_encoders_are_never_read_so(architecture):
-    assert tiny_classifier(architecture).model_inputs.longest_in_tree == 0
+    expected = own_probabilities(classifier.network, rows)
+    np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "llama"])
@@ -143,7 +122,7 @@ def test_a_saved_decoder_computes_its_last_layer_for_the_ends_of_rows(model_type
     with counting(saved.network) as tokens:
         found = Evaluator(saved, 4096).probabilities(rows)
     assert sum(tokens) == distinct_prefixes(rows)
-    np.testing.assert_allclose(found, alone(classifier, rows), atol=1e-6)
+    np.testing.assert_allclose(found, own_probabilities(classifier.network, rows), atol=1e-6)
 
 
 def test_what_the_ends_of_rows_get_may_have_fewer_bits_than_what_goes_in():
@@ -169,27 +148,17 @@ def test_rows_that_share_little_or_have_marks_are_read_by_themselves():
 
 def test_label_words_and_the_prefix_of_a_prompt_go_with_it(tmp_path):
     """Words of several tokens stand behind the rows, and the prompt is read once before all of them."""
-    torch.manual_seed(0)
-    write_tokenizer("llama3", tmp_path, [*WORDS, ["They", "say", ":", "the", "harbour", "captain"]])
-    network = LlamaForCausalLM(LlamaConfig(vocab_size=600, hidden_size=16, initializer_range=0.3, **SIZES))
-    network.save_pretrained(tmp_path)
-    given = {"source": str(tmp_path), "revision": None, "language_model": "auto", "max_tokens": 90, "content_free": []}
-    given |= {"template": "They say : {text} It is {label}", "special_tokens": {"pad": "<|end_of_text|>"}}
-    given |= {"label_words": {"sea": ["the harbour"], "land": ["a captain", "captain"]}}
-    classifier, _ = prompted_classifier(
-        Architecture.parse({"architecture": "prompted"} | given), ["sea", "land"], WORDS
-    )
+    classifier, _ = prompted(settings_for(saved_decoder(tmp_path, "llama"), "llama"), CLASSES, WORDS)
     prefix, passes = np.array(classifier.model_inputs.prefix), classifier.network.prompt.passes
     assert len(prefix)
-    assert sorted(map(len, passes)) == [1, 1]
+    assert max(map(len, passes)) > 0
     behind = variants(classifier, 20)
     rows = [np.append(prefix, row) for row in behind]
-    with torch.no_grad():
-        expected = [classifier.network(torch.from_numpy(row)[None]).logits.softmax(-1)[0].numpy() for row in rows]
+    expected = own_probabilities(classifier.network, rows)
     with counting(classifier.network) as tokens:
         found = Evaluator(classifier, 4096).probabilities(rows)
     assert np.ptp(np.log(found[:, 0])) > 1
-    ended = [np.append(row, token) for row in behind for token in passes]
+    ended = [np.append(row, np.array(tokens, dtype=int)) for row in behind for tokens in passes]
     assert sum(tokens) == len(prefix) + distinct_prefixes(ended)
     np.testing.assert_allclose(found, expected, atol=1e-6)
     np.testing.assert_allclose(np.log(found), np.log(expected), atol=2e-5)

@@ -22,10 +22,6 @@ from evenlight.models.tokenizers import read_words
 from evenlight.texts.splitting import text_columns
 from evenlight.texts.words import Words
 
-pytest.importorskip(
-    "jmespath", reason="the shapes of requests and answers are expressions of jmespath (envs/models.txt)"
-)
-
 TEXTS = ["We need New\u00a0York trees .", "[MASK] eels", "he he hidden word"]
 CLASSES = ["eager", "dull"]
 

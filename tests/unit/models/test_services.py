@@ -21,16 +21,11 @@ from wording import says
 
 from evenlight.core.addresses import checked_address
 from evenlight.core.errors import InputError
-from evenlight.models.architectures.service import Service
+from evenlight.models.architectures.service import Asking, Service
 from evenlight.models.services import client
 from evenlight.models.services.asking import CachedService
-from evenlight.models.services.client import RequestPolicy
 from evenlight.models.services.shapes import UnusableAnswer, body_of, compiled, parsed, probabilities_in
 from evenlight.models.services.store import Answers
-
-pytest.importorskip(
-    "jmespath", reason="the shapes of requests and answers are expressions of jmespath (envs/models.txt)"
-)
 
 TEXTS = [f"text number {number} here" for number in range(10)]
 
@@ -53,7 +48,7 @@ def ask(served, tmp_path):
     def ask(texts=TEXTS, classes=None, policy=None, **settings):
         policy = {"batch": 4, "asked_again": 0, "retries": 2} | (policy or {})
         settings = {"architecture": "service", "address": served.address, "classes": classes or {}} | settings
-        job = CachedService(Service.parse(settings), tmp_path / "answers", RequestPolicy(**policy))
+        job = CachedService(Service.parse(settings), tmp_path / "answers", Asking(**policy))
         return job.probabilities(texts), job
 
     return ask
@@ -304,40 +299,6 @@ def test_answers_that_change_are_noted_and_the_first_counts(served, ask):
 
 
 # Keeping --------------------------------------------------------------------------------------------------------------
-
-KILLED = """
-import sys
-sys.path[:0] = sys.argv[4:]
-from evenlight.models.architectures.service import Service
-from evenlight.models.services.asking import CachedService
-from evenlight.models.services.client import RequestPolicy
-import json
-service = Service.parse(json.loads(sys.argv[1]))
-CachedService(service, sys.argv[2], RequestPolicy(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
-"""
-
-
-def test_a_killed_job_loses_what_is_on_its_way_and_no_more(served, ask, tmp_path):
-    enough = threading.Event()
-
-    def usual(body):
-        if len(served.bodies) == 6:
-            enough.set()
-            time.sleep(30)
-        return answered(body)
-
-    served.usual = usual
-    settings = {"architecture": "service", "address": served.address}
-    command = [sys.executable, "-c", KILLED, json.dumps(settings), str(tmp_path / "answers"), json.dumps(TEXTS)]
-    job = subprocess.Popen([*command, *filter(None, sys.path)])
-    assert enough.wait(600)
-    job.kill()
-    job.wait()
-    served.usual = answered
-    served.bodies.clear()
-    found, _ = ask()
-    assert sorted(served.texts) == sorted(TEXTS[5:])
-    np.testing.assert_array_equal(found, expected(TEXTS))
 
 
 def test_jobs_at_the_same_time_ask_nothing_twice(served, ask):

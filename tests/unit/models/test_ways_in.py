@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from dataset_files import write_dataset
-from models_for_tests import WORDS, items_of, sentences_of, spread_weights, tiny_classifier
+from models_for_tests import WORDS, items_of, own_probabilities, sentences_of, spread_weights, tiny_classifier
 from tiny_models import write_model
 from tokenizers import normalizers
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
@@ -245,7 +245,7 @@ def test_a_decoder_that_attends_to_a_few_tokens_has_no_padding_beside_it():
     classifier = Classifier(network, tokenizer, 100)
     assert classifier.model_inputs.reads_padding
     rows = [np.arange(20, 20 + length) for length in (9, 30, 60)]
-    expected = [network(input_ids=torch.tensor(row[None])).logits[0].softmax(-1).numpy() for row in rows]
+    expected = own_probabilities(network, rows)
     np.testing.assert_allclose(Evaluator(classifier).probabilities(rows), expected, atol=1e-5)
 
 

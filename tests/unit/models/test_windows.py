@@ -11,6 +11,7 @@ from foreign_classifiers import foreign_classifier
 from hypothesis import given
 from hypothesis import strategies as st
 from models_for_tests import WORDS, context_of, items_of, tiny_classifier
+from scipy.special import softmax
 from test_relevance import classifier_of
 
 from evenlight.configuration import complete, completed_entry
@@ -62,10 +63,6 @@ def mean_logits(network, windows) -> np.ndarray:
     """Of Transformers' own call on the ids of each window."""
     with torch.no_grad():
         return np.mean([network(input_ids=torch.tensor([ids])).logits[0].double().numpy() for ids in windows], axis=0)
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    return np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
 
 
 # Which tokens a window has -------------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from http_services import serving
-from models_for_tests import tiny_classifier
-from test_notebook_models import MODELS, saved
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from models_for_tests import WORDS, tiny_classifier
+from test_notebook_models import saved
+from tiny_models import write_model
+from transformers import AutoModelForCausalLM, AutoTokenizer
 from wording import says
 
 import evenlight
@@ -69,9 +70,7 @@ def test_every_line_of_the_documentation_runs(tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     hub = tmp_path / "cache"
     saved(on_the_hub(hub, "distilbert/distilbert-base-uncased-finetuned-sst-2-english"), "distilbert", id2label=NAMES)
-    decoder = saved(on_the_hub(hub, "openai-community/gpt2"), "gpt2")
-    config = AutoConfig.for_model("gpt2", **MODELS["gpt2"][1], architectures=["GPT2LMHeadModel"])
-    AutoModelForCausalLM.from_config(config).save_pretrained(decoder)
+    write_model("gpt2", on_the_hub(hub, "openai-community/gpt2"), WORDS, task=AutoModelForCausalLM)
     saved(tmp_path / "models" / "mine", "bert")
     study = tmp_path / "results/demo/models/demo_subj/small_bert/seed0"
     training.save_classifier(tiny_classifier("bert"), study, None, {"settings": {"max_tokens": 30}})

@@ -10,9 +10,8 @@ from evenlight.explainers import Explainer
 from evenlight.explainers.answering import questions_of
 from evenlight.explainers.families.from_api.asking import ask
 from evenlight.jobs import command_line
-from evenlight.models.architectures.chat import Chat
+from evenlight.models.architectures.chat import AskingForAnswers, Chat
 from evenlight.models.services.chat import CachedChat
-from evenlight.models.services.client import RequestPolicy
 
 # Answers after which a line of the log says how many there are.
 TOLD_EVERY = 100
@@ -22,7 +21,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Write an answer in each row; the metadata say what is unusual."""
     settings, model = arguments.settings, Chat.parse(arguments.settings["chat"])
     questions = questions_of(read_table(arguments.items, ITEMS))
-    policy = RequestPolicy(batch=1, **arguments.asking.get(settings["name"], {}))
+    policy = AskingForAnswers(**arguments.asking.get(settings["name"], {}))
 
     def tell() -> None:
         if chat.asked % TOLD_EVERY == 0:

@@ -10,16 +10,15 @@ from evenlight.explainers import Explainer
 from evenlight.explainers.answering import questions_of
 from evenlight.explainers.families.from_api.asking import ask_follow_ups
 from evenlight.jobs import command_line
-from evenlight.models.architectures.chat import Chat
+from evenlight.models.architectures.chat import AskingForAnswers, Chat
 from evenlight.models.services.chat import CachedChat
-from evenlight.models.services.client import RequestPolicy
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write an answer in each row."""
     settings, model = arguments.settings, Chat.parse(arguments.settings["chat"])
     questions, answers = questions_of(read_table(arguments.items, ITEMS)), read_table(arguments.answered, ANSWERS)
-    policy = RequestPolicy(batch=1, **arguments.asking.get(settings["name"], {}))
+    policy = AskingForAnswers(**arguments.asking.get(settings["name"], {}))
     chat = CachedChat(model, arguments.answers, policy)
     table = ask_follow_ups(
         answers,

@@ -25,11 +25,11 @@ from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.questions import StandIn, with_foils
 from evenlight.models import Architecture
-from evenlight.models.architectures.service import Service
+from evenlight.models.architectures.service import Asking, Service
 from evenlight.models.classifier import Classifier, on_device
 from evenlight.models.devices import use_processor
 from evenlight.models.service import ServedClassifier, word_tokenizer
-from evenlight.models.services.client import Client, RequestPolicy
+from evenlight.models.services.client import Client
 from evenlight.models.tokenizers import loaded_tokenizer
 from evenlight.models.trainings import recipe_of
 from evenlight.texts.items import check_explained
@@ -99,7 +99,7 @@ def opened(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) 
         findings.unchecked.append(f"what models.{name} answers, since a question to a service may cost")
         service = Service.parse(model)
         with findings.at(f"models.{name}", arguments.dataset):
-            Client(service.address, RequestPolicy(**settings["asking"]), service.plain_http).header()
+            Client(service.address, Asking(**settings["asking"]), service.plain_http).header()
         words = word_tokenizer(texts_in(dataset.of("test")))
         classes = tuple(dataset.classes or UNKNOWN)
         return StandIn(ServedClassifier(service, classes, words, settings["reading"]["max_tokens"]))

@@ -7,7 +7,8 @@ from pathlib import Path
 from evenlight.core.errors import InputError
 from evenlight.core.findings import Findings, describe_others, describe_problems, joined
 from evenlight.jobs.command_line import of_model, run, settings_argument
-from evenlight.models.services.client import Client, RequestPolicy
+from evenlight.models.architectures.chat import AskingForAnswers
+from evenlight.models.services.client import Client
 from evenlight.statistics.comparisons.files import Runs
 
 
@@ -23,7 +24,7 @@ def keys_missing(chats: dict) -> list[list[str]]:
     looked_for = Findings()
     for name, chat in chats.items():
         with looked_for.at(f"models.{name}"):
-            Client(chat["address"], RequestPolicy(batch=1, **chat["asking"]), chat["plain_http"]).header()
+            Client(chat["address"], AskingForAnswers(**chat["asking"]), chat["plain_http"]).header()
     return [[place, "", of_model(problem, place.removeprefix("models."))] for place, _, problem in looked_for.problems]
 
 

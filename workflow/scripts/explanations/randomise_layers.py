@@ -39,7 +39,7 @@ def main(arguments: argparse.Namespace) -> None:
     def context_with(chosen: list[Layer]) -> Iterator[Context]:
         with randomised(classifier.network, chosen, settings["seed"]):
             # What an evaluator keeps is of weights that were others.
-            evaluator = Evaluator(classifier, arguments.tokens_per_batch or 0, arguments.compile)
+            evaluator = Evaluator(classifier, arguments.tokens_per_batch or 0)
             yield Context(evaluator, settings["seed"], training)
 
     rows, notes = randomisation_rows(

@@ -43,7 +43,7 @@ from evenlight.jobs.environment import installed_versions
 from evenlight.metrics import Metric
 from evenlight.metrics.families.faithfulness import TENTHS
 from evenlight.models import Architecture
-from evenlight.models.brought_along import OF_RUNS
+from evenlight.models.base import OF_RUNS
 from evenlight.settings import Entry, Settings, registered, shown
 from evenlight.settings.problems import problems_of
 

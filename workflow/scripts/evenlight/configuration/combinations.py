@@ -18,7 +18,7 @@ from evenlight.explainers.fields import FILE_FIELDS
 from evenlight.metrics import Metric
 from evenlight.metrics.families.follow_ups import FollowUpMetric
 from evenlight.metrics.families.reasons import QuestionMetric
-from evenlight.models.brought_along import OF_RUNS, by_key, listed_texts
+from evenlight.models.base import OF_RUNS, by_key, listed_texts
 from evenlight.settings import shown
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because

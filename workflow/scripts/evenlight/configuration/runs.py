@@ -1,7 +1,7 @@
 """Which runs the models of a study have, and what kind of models they are."""
 
 from evenlight.models import Architecture
-from evenlight.models.brought_along import OF_RUNS, by_key, listed_texts
+from evenlight.models.base import OF_RUNS, by_key, listed_texts
 
 
 def is_trained_here(config: dict, model: str) -> bool:

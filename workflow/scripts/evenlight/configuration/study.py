@@ -79,13 +79,6 @@ class Explain(Settings):
             "at, and memory depends on the size of a group."
         ),
     )
-    compile: bool = Field(
-        False,
-        description=(
-            "Whether torch compiles the model for methods that change tokens; without a compiler it runs as it "
-            "is. Pays on graphics cards and long jobs only."
-        ),
-    )
 
 
 class Randomisation(Settings):

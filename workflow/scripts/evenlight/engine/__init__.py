@@ -23,32 +23,28 @@ def open_evaluator(
         return None
     from evenlight.engine.evaluator import Evaluator
     from evenlight.engine.service import ServiceEvaluator
+    from evenlight.models.architectures.service import Asking
     from evenlight.models.classifier import load_saved
     from evenlight.models.devices import use_processor
     from evenlight.models.service import is_service, load_service
-    from evenlight.models.services.client import RequestPolicy
 
     use_processor(flags.threads)
     settings = flags.settings
     if is_service(flags.model):
         served = load_service(flags.model, settings["max_tokens"])
-        policy = RequestPolicy(**flags.asking.get(flags.model.parent.name, {}))
+        policy = Asking(**flags.asking.get(flags.model.parent.name, {}))
         return ServiceEvaluator(served, flags.answers, policy, on_rows)
     classifier = load_saved(flags.model, settings["max_tokens"], flags.device, settings.get("precision", "float32"))
-    return Evaluator(replace(classifier, on_rows=on_rows), flags.tokens_per_batch, flags.compile)
+    return Evaluator(replace(classifier, on_rows=on_rows), flags.tokens_per_batch)
 
 
 def rounding_of(flags: Namespace) -> str:
     """What answers depend on beside the model; nothing in float32, in which devices differ by the order of sums alone.
 
-    In fewer bits each kind of device chooses what it rounds, and so does a compiler.
-
-    Args:
-        flags: as of :func:`open_evaluator`.
+    In fewer bits each kind of device chooses what it rounds.
     """
     if not flags.model or flags.settings.get("precision", "float32") == "float32":
         return ""
     import torch
 
-    has_gpu = flags.device != "cpu" and torch.cuda.is_available()
-    return f"{'cuda' if has_gpu else 'cpu'}{', compiled' * flags.compile}"
+    return "cuda" if flags.device != "cpu" and torch.cuda.is_available() else "cpu"

@@ -65,10 +65,7 @@ class Checkpoint:
 def open_checkpoint(model: Path, digest: str, minutes: float) -> Checkpoint:
     """The checkpoint of a training, that of an earlier attempt included; those of other trainings are removed.
 
-    Args:
-        model: folder of the model.
-        digest: of everything that its weights depend on.
-        minutes: from one writing to the next; 0 writes none.
+    Its ``digest`` is of everything that its weights depend on.
     """
     checkpoint = Checkpoint(model.parent / f".{model.name}.checkpoint" / f"{digest}.pt", minutes)
     for path in checkpoint.path.parent.glob("*"):

@@ -1,7 +1,7 @@
 """The one place where a model is asked: full batches of rows from any number of sentences."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from transformers import Cache
 
-from evenlight.core.errors import first_line
 from evenlight.engine.full_batches import FullBatches
 from evenlight.models.classifier import Classifier
 from evenlight.models.networks import word_table
@@ -27,6 +26,8 @@ PADDING_ON_CPU = 6 * 2**20
 # Of the tokens of some rows, the share from which on it is less work to compute each prefix once; how many times a
 # batch's tokens its rows may have, whose keys and values are laid out for attention.
 LEAST_SHARED, LAID_OUT = 0.05, 4
+# Tokens of the rows of questions that are open at the same time.
+OPEN_TOKENS = 2**20
 # What a question yields (rows, as a matrix, as copies of a text or one by one), is sent back (their probabilities,
 # rows × classes) and returns.
 Result = TypeVar("Result")
@@ -45,7 +46,6 @@ class Evaluator(FullBatches):
         classifier: the model, in evaluation mode.
         tokens_per_batch: most tokens, padding included, that go through the model at once; 0 is what suits the
             device.
-        compiled: whether rows of token ids go through a network that torch has compiled, where that is possible.
 
     Attributes:
         found_out: what explainers have found out about the model, where metrics explain again. It is told by texts of
@@ -55,27 +55,19 @@ class Evaluator(FullBatches):
 
     notes: Sequence[str] = ()
 
-    def __init__(self, classifier: Classifier, tokens_per_batch: int = 0, compiled: bool = False):
+    def __init__(self, classifier: Classifier, tokens_per_batch: int = 0):
         self.classifier = classifier
         super().__init__(
             tokens_per_batch or fitting_tokens(classifier),
             0 if classifier.model_inputs.reads_padding else fitting_padding(classifier),
         )
         self.rows_computed = 0
-        self.compiled = compiled
         self.found_out: dict = {}
-
-    @cached_property
-    def _asked(self) -> Classifier:
-        """The classifier for rows of ids. What looks into a network does so by hooks, which compiled ones ignore."""
-        if not self.compiled or self.classifier.model_inputs.stand_ins or self.classifier.is_prompted:
-            return self.classifier
-        return replace(self.classifier, network=_compiled(self.classifier.network))
 
     @cached_property
     def _prefix(self) -> Cache | None:
         """What the network keeps of the prefix of its prompt."""
-        return self._asked.read_prefix()
+        return self.classifier.read_prefix()
 
     @torch.inference_mode()
     def probabilities(self, rows: Rows | Sequence[np.ndarray]) -> np.ndarray:
@@ -98,7 +90,7 @@ class Evaluator(FullBatches):
     def _answers(self, rows: Rows) -> Iterator[Part]:
         """The probabilities (rows, classes) of rows in full batches."""
         whole, behind = np.arange(len(rows)), np.arange(0)
-        prefix = np.array(self._asked.model_inputs.prefix, dtype=np.int64)
+        prefix = np.array(self.classifier.model_inputs.prefix, dtype=np.int64)
         if len(prefix):
             is_behind = stand_behind(rows, prefix)
             whole, behind = np.flatnonzero(~is_behind), np.flatnonzero(is_behind)
@@ -115,12 +107,12 @@ class Evaluator(FullBatches):
         alone = np.delete(np.arange(len(rows)), in_tree)
 
         def compute(batch: np.ndarray) -> tuple[torch.Tensor]:
-            token_id, mask = self._asked.padded(rows.taken(alone[batch]))
-            logits = self._asked.logits(self._asked.embed(token_id), mask, prefix)
+            token_id, mask = self.classifier.padded(rows.taken(alone[batch]))
+            logits = self.classifier.logits(self.classifier.embed(token_id), mask, prefix)
             return (logits.float().softmax(-1),)
 
         def compute_in_tree(batch: np.ndarray) -> tuple[torch.Tensor]:
-            logits = self._asked.tree_logits(rows.taken(in_tree[batch]), prefix)
+            logits = self.classifier.tree_logits(rows.taken(in_tree[batch]), prefix)
             return (logits.float().softmax(-1),)
 
         for batch, found in self._computed(rows.length[alone], compute, rows=1):
@@ -132,11 +124,11 @@ class Evaluator(FullBatches):
     def _worth_a_tree(self, rows: Rows, prefix: Cache | None) -> np.ndarray:
         """Those of some rows, in order, that begin alike so often that a tree of them is less work; (in tree,)."""
         nothing = np.arange(0)
-        most = self._asked.model_inputs.longest_in_tree
-        # Compiled networks have an attention of their own, and marks say more than a row's ids.
-        if most < 1 or self._asked is not self.classifier:
+        most = self.classifier.model_inputs.longest_in_tree
+        if most < 1:
             return nothing
         most -= 0 if prefix is None else prefix.get_seq_length()
+        # Marks say more than a row's ids.
         found = np.flatnonzero((rows.length > 0) & (rows.length <= most) & ~marks_of(rows.token).any(axis=1))
         if len(found) < 2:
             return nothing
@@ -182,16 +174,6 @@ def _width(classifier: Classifier) -> int:
     return width or word_table(classifier.network).shape[-1]
 
 
-def _compiled(network: torch.nn.Module) -> torch.nn.Module:
-    """``network`` compiled; itself, with a note in the log, where torch finds no compiler."""
-    try:
-        torch.compile(torch.nn.functional.gelu, dynamic=True)(torch.zeros(2, device=network.device))
-    except Exception as error:  # whatever is missing: it only costs time
-        print(f"note: runs without compilation, torch cannot compile here ({first_line(error)})")
-        return network
-    return torch.compile(network, dynamic=True)
-
-
 @dataclass
 class _Open:
     """A question that waits for an answer, or has its result.
@@ -217,7 +199,7 @@ class _Open:
 
 
 def answer_in_lockstep(
-    questions: Iterable[Question[Result]], evaluator: Evaluator, at_once: int = 512, tokens_at_once: int = 2**20
+    questions: Iterable[Question[Result]], evaluator: Evaluator, at_once: int = 512
 ) -> Iterator[Result]:
     """Run many questions side by side and give back their results, in order.
 
@@ -225,7 +207,7 @@ def answer_in_lockstep(
     returns its result. It reads like the method for one sentence; the rows of all open questions go to the
     model together, where equal ones are computed once. What bounds the
     memory is that no more questions are opened once ``at_once`` are open or their first rows have
-    ``tokens_at_once`` tokens.
+    :data:`OPEN_TOKENS` tokens.
     """
     window: list[_Open] = []
     tokens = 0
@@ -233,7 +215,7 @@ def answer_in_lockstep(
         opened = _Open(question).advance(None)
         window.append(opened)
         tokens += 0 if opened.asked is None else opened.asked.tokens
-        if len(window) >= at_once or tokens >= tokens_at_once:
+        if len(window) >= at_once or tokens >= OPEN_TOKENS:
             yield from _answer_all(window, evaluator)
             window, tokens = [], 0
     yield from _answer_all(window, evaluator)

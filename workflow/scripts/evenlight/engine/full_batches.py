@@ -26,7 +26,7 @@ class FullBatches:
     def batches(self, lengths: Lengths, rows: int = 1) -> Iterator[np.ndarray]:
         """Indices of ``lengths`` in batches of similar length that keep to ``tokens_per_batch``, with little padding.
 
-        See :meth:`in_batches`.
+        See :meth:`fetched`.
         """
         order = np.argsort(lengths, kind="stable")
         ordered = np.asarray(lengths)[order] * rows
@@ -41,16 +41,13 @@ class FullBatches:
             yield order[start:end]
             start = end
 
-    def in_batches(self, lengths: Lengths, compute: Callable[[np.ndarray], Sequence], rows: int = 1) -> list:
+    def in_batches(self, lengths: Lengths, compute: Callable[[np.ndarray], Sequence]) -> list:
         """One result for each of ``lengths``, in their order, from full batches that fit into memory.
 
-        Args:
-            lengths: tokens of each text.
-            compute: the indices of a batch's texts to one result per text.
-            rows: how many rows a text makes of itself. Where they are more than a batch, ``compute`` cuts them.
+        ``compute`` makes of the indices of a batch's texts one result per text.
         """
         results: list = [None] * len(lengths)
-        for batch, found in self._computed(lengths, compute, rows):
+        for batch, found in self._computed(lengths, compute, rows=1):
             for index, result in zip(batch, found, strict=True):
                 results[index] = result
         return results
@@ -63,12 +60,18 @@ class FullBatches:
         Args:
             lengths: tokens of each text.
             compute: the indices of a batch's texts to tensors (texts, …).
-            rows: how many rows a text makes of itself.
+            rows: how many rows a text makes of itself. Where they are more than a batch, ``compute`` cuts them.
 
         Returns:
             what each tensor has for each of ``lengths``, float64 (…).
         """
-        return self._fetched(self._computed(lengths, compute, rows), len(lengths))
+        parts = list(self._computed(lengths, compute, rows))
+        arrays = iter(fetched([tensor for _, tensors in parts for tensor in tensors]))
+        results: list = [None] * len(lengths)
+        for batch, tensors in parts:
+            for index, result in zip(batch, zip(*(next(arrays) for _ in tensors), strict=True), strict=True):
+                results[index] = result
+        return results
 
     def gathered(self, parts: Iterable[tuple[np.ndarray, tuple[torch.Tensor, ...]]], count: int) -> list[np.ndarray]:
         """What each tensor of some batches has for ``count`` rows, float64 (rows, …), waited for once.
@@ -83,16 +86,6 @@ class FullBatches:
         results = [np.empty((count, *values.shape[1:])) for values in found]
         for result, values in zip(results, found, strict=True):
             result[places] = values
-        return results
-
-    def _fetched(self, parts: Iterable[tuple[np.ndarray, tuple[torch.Tensor, ...]]], count: int) -> list[tuple]:
-        """What the tensors of each batch have for each of ``count`` texts, float64 (…)."""
-        parts = list(parts)
-        arrays = iter(fetched([tensor for _, tensors in parts for tensor in tensors]))
-        results: list = [None] * count
-        for batch, tensors in parts:
-            for index, result in zip(batch, zip(*(next(arrays) for _ in tensors), strict=True), strict=True):
-                results[index] = result
         return results
 
     def _computed(

@@ -19,13 +19,7 @@ def untrained(
 ) -> Classifier:
     """A classifier that can be trained on the items of a training split.
 
-    Args:
-        model: one that is trained here.
-        recipe: how it will be trained.
-        training: the items, with ``words``, ``part``.
-        classes: number of classes.
-        seed: of the random weights.
-        origin: the table of the items, for messages.
+    The items have ``words`` and ``part``; ``origin`` is their table, for messages.
 
     Raises:
         InputError: there are no items; or the model cannot be loaded, asked or trained, or does not read them.
@@ -43,10 +37,7 @@ def untrained(
 def taken_over(model: Architecture, classes: Sequence[str], test: pd.DataFrame) -> tuple[Classifier, dict]:
     """A classifier that is trained already, and what its manifest says of it.
 
-    Args:
-        model: in one run (``configuration.checkpoint``), which ``is_loaded``.
-        classes: names of the dataset's classes, in the order of its labels.
-        test: the items that it will read, with ``words``, ``part``.
+    The model is that of one run (``configuration.checkpoint``). Of the items it reads ``words`` and ``part``.
 
     Raises:
         InputError: the model cannot be loaded or asked, its labels are not the classes, or it does not read the texts.

@@ -66,13 +66,7 @@ def masked_evaluator(
 ) -> Evaluator:
     """What asks a trained model for masked words.
 
-    Args:
-        folder: of the trained model.
-        source: hub id or folder of the masked language model that it began as; None where it is one itself.
-        revision: of the source.
-        max_tokens: longest text.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        tokens_per_batch: see :class:`evenlight.engine.evaluator.Evaluator`.
+    ``source`` is what it began as, see :func:`why_without_head`.
     """
     options = {"revision": revision} if revision and source else {}
     network = load_network(source or folder, with_head=True, kind=KINDS[MASKED], **options)
@@ -82,8 +76,9 @@ def masked_evaluator(
     tokenizer = loaded_tokenizer(folder)
     set_prompt(tokenizer, "", "")
     mask = required_token_id(tokenizer, "mask", network.config.model_type)
-    # It is asked for single tokens and not for classes.
-    prompt = Prompt(MASKED, (((0,),), ((1,),)), 0, mask, (), (0.0, 0.0))
+    # It is asked for single tokens and not for classes, of which its configuration names so many.
+    classes = network.config.num_labels
+    prompt = Prompt(MASKED, tuple(((token,),) for token in range(classes)), 0, mask, (), (0.0,) * classes)
     network = as_classifier(network.eval().requires_grad_(False).to(pick_device(device)), prompt)
     return Evaluator(Classifier(network, tokenizer, max_tokens), tokens_per_batch)
 

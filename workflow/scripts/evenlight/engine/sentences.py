@@ -100,11 +100,7 @@ def left_out(
 ) -> tuple[np.ndarray, list[str]]:
     """Why each text is not explained, None where it is, and notes for readers of the tables.
 
-    Args:
-        test: the texts, with ``item_id``.
-        units: table of the contract ``units``.
-        tokens: of each, (texts,).
-        reading: the limit, what is done with longer texts, and how many are explained.
+    ``tokens`` are how many each text has, (texts,).
 
     Raises:
         InputError: a text is too long and may not be left out, or nothing is left to explain.
@@ -145,12 +141,6 @@ def unexplained(
     classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame, reading: ReadingSettings
 ) -> np.ndarray:
     """Why each text is not explained, as :func:`left_out` says of how many tokens they have.
-
-    Args:
-        classifier: reads the texts.
-        test: the texts, with ``item_id``, ``words``, ``label``, ``part``.
-        units: table of the contract ``units``.
-        reading: as there.
 
     Raises:
         InputError: as there; or a text cannot be divided into windows.

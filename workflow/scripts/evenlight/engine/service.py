@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from evenlight.core.errors import InputError
+from evenlight.models.architectures.service import Asking
 from evenlight.models.labels import matched_labels
 from evenlight.models.service import ServedClassifier
 from evenlight.models.services.asking import CachedService
-from evenlight.models.services.client import RequestPolicy
 from evenlight.texts.rows import Rows
 
 
@@ -27,7 +27,7 @@ class ServiceEvaluator:
         self,
         classifier: ServedClassifier,
         folder: Path,
-        policy: RequestPolicy,
+        policy: Asking,
         on_rows: Callable[[int], None] | None = None,
     ):
         self.classifier = classifier

@@ -16,13 +16,7 @@ QUANTILES = (0.1, 0.5, 0.9)
 def seconds_per_row(
     sentences: Sequence[Sentence], evaluator: Evaluator, clock: Callable[[], float] = time.perf_counter
 ) -> Callable[[int], float]:
-    """Seconds that a row of so many tokens takes, as one full batch each of some lengths has taken.
-
-    Args:
-        sentences: whose lengths count.
-        evaluator: asks the model.
-        clock: gives seconds.
-    """
+    """Seconds that a row of so many tokens takes, as one full batch each of some lengths has taken."""
     ordered = sorted(sentences, key=lambda sentence: len(sentence.token_id))
     timed: dict[int, float] = {}
     for place in QUANTILES:

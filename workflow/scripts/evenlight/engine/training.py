@@ -353,11 +353,7 @@ def digest_of_training(
 ) -> str:
     """SHA-256 (hexadecimal) of everything that the weights after a training depend on.
 
-    Args:
-        classifier: before it.
-        training: tokenised items.
-        validation: likewise.
-        about: JSON values: settings, seed, code, versions, device, threads.
+    ``about`` are JSON values: settings, seed, versions, device, threads.
     """
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     digest.update(classifier.network.config.to_json_string().encode())

@@ -188,9 +188,7 @@ class Writer(FullBatches):
         The logit of a class is log Σ p(w | prompt) over its words w, as of a model of the architecture ``prompted``
         without a prior.
 
-        Args:
-            prompts: token ids.
-            label_tokens: of each class its words, of each word its token ids.
+        ``label_tokens`` has of each class its words, of each word its token ids.
         """
         of_class = tuple(tuple(map(tuple, words)) for words in label_tokens)
         prompt = Prompt(DECODER, of_class, -1, None, (), (0.0,) * len(of_class))
@@ -217,9 +215,7 @@ class Writer(FullBatches):
     def log_probabilities(self, prompts: Sequence[np.ndarray], token_id: Sequence[int]) -> np.ndarray:
         """Of each prompt the logarithm of the probability of every token of one answer, given those before it.
 
-        Args:
-            prompts: token ids.
-            token_id: of the answer, one or more.
+        The answer has one or more tokens.
 
         Returns:
             float64 (prompts, tokens).

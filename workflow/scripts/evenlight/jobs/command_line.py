@@ -65,7 +65,6 @@ def add_model_flags(parser: argparse.ArgumentParser, required: bool = True) -> N
         type=int,
         help="most tokens in one batch, padding included; default: what suits the device",
     )
-    parser.add_argument("--compile", action="store_true", help="let torch compile the model, where it can")
     add_service_flags(parser)
     add_device_flags(parser)
 

@@ -33,22 +33,15 @@ def adapted_network(
     The head is the adapter's, where it has one, and else that of ``source``. Nothing that peft saves names the labels
     of an adapter's head, or says whether they exclude each other.
 
-    Args:
-        source: hub id or folder of the base model.
-        revision: of the base model.
-        adapter: hub id or folder of what peft saved.
-        excluding: whether a text has exactly one of the labels of the adapter's head.
-        adapter_revision: of the adapter.
+    ``excluding`` says whether a text has exactly one of the labels of the adapter's head.
 
     Raises:
-        InputError: peft is not installed, the adapter cannot be loaded or merged or does not fit the model, or neither
-            has weights for the head.
+        InputError: the adapter cannot be loaded or merged or does not fit the model, or neither has weights for the
+            head.
     """
-    try:
-        from peft import PeftModel, get_peft_model_state_dict
-        from peft.utils import load_peft_weights
-    except ImportError:
-        raise _without_peft("models.<model>.adapter") from None
+    from peft import PeftModel, get_peft_model_state_dict
+    from peft.utils import load_peft_weights
+
     options = {"revision": revision} if revision else {}
     check_no_pickle(adapter, ADAPTER_FILES)
     try:
@@ -107,21 +100,15 @@ def add_adapters(network: nn.Module, lora: Lora) -> Callable[[], object]:
     A layer with weights W then computes (W + alpha / rank · B A) x, with A at random and B zero, so that nothing
     changes yet. Of W and of all other weights only the head's, a pooler included, are still to be trained.
 
-    Args:
-        network: pre-trained, with a new head.
-        lora: of the training.
-
     Returns:
         what merges the adapters into the weights and takes them away.
 
     Raises:
-        InputError: peft is not installed, or there are no such layers.
+        InputError: there are no such layers.
     """
-    try:
-        from peft import LoraConfig, TaskType
-        from peft.tuners.lora import LoraModel
-    except ImportError:
-        raise _without_peft("trainings.<training>.lora") from None
+    from peft import LoraConfig, TaskType
+    from peft.tuners.lora import LoraModel
+
     kind = network.config.model_type
     named = {module: name for name, module in network.named_modules()}
     linear = sorted({named[layer].rpartition(".")[-1] for layer in linear_layers(network.base_model)})
@@ -176,7 +163,3 @@ def _shared_layers(network: nn.Module, names: Sequence[str]) -> list[str]:
         for weight in layer.parameters(recurse=False)
     )
     return [name for name in names if places[id(network.get_submodule(name).get_base_layer().weight)] > 1]
-
-
-def _without_peft(key: str) -> InputError:
-    return InputError(f"{key}: needs peft; install it with pip install -r envs/models.txt")

@@ -11,15 +11,11 @@ from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 from evenlight.core.errors import InputError
 from evenlight.models.base import Architecture
 from evenlight.models.classifier import Classifier
-from evenlight.models.fields import GivenTokenizer, LearnedTokenizer
 from evenlight.models.language_model import ClassifyingLanguageModel
 from evenlight.models.model_inputs import named_tokens, reason_of
 from evenlight.models.networks import alone, lend, word_table
 from evenlight.models.tokenizers import (
-    learned_tokenizer,
-    loaded_tokenizer,
     refuse_unstable,
-    special_token_id,
 )
 from evenlight.models.trainings import Training
 
@@ -122,26 +118,6 @@ def _reads(network: nn.Module, tokens: int) -> bool:
 # Where nobody says how long texts may be, no longer ones are read, whatever the model would read.
 MOST_TOKENS = 512
 Sentences = Sequence[Sequence[str]]
-Parts = tuple[nn.Module, PreTrainedTokenizerBase]
-
-
-def tokenizer_for(
-    wanted: LearnedTokenizer | GivenTokenizer, sentences: Sentences, max_tokens: int
-) -> PreTrainedTokenizerBase:
-    """The tokenizer that the settings of a model describe."""
-    if isinstance(wanted, GivenTokenizer):
-        return loaded_tokenizer(wanted.source, wanted.revision, key="tokenizer.source")
-    return learned_tokenizer(sentences, wanted.vocabulary_size, max_tokens)
-
-
-def common_of(tokenizer: PreTrainedTokenizerBase, hidden_size: int, classes: int) -> dict:
-    """What the configuration of every network with random weights says."""
-    return {
-        "vocab_size": len(tokenizer),
-        "hidden_size": hidden_size,
-        "num_labels": classes,
-        "pad_token_id": special_token_id(tokenizer, "pad"),
-    }
 
 
 def renew_head(network: nn.Module) -> None:
@@ -178,12 +154,7 @@ def new_classifier(
 ) -> Classifier:
     """A classifier before training.
 
-    Args:
-        model: one that is trained here.
-        training: how it will be trained.
-        sentences: the training split's sentences, from which a tokenizer may be learned.
-        classes: number of classes.
-        seed: of the random weights.
+    ``seed`` is that of its random weights; see :meth:`evenlight.models.base.Architecture.build`.
 
     Raises:
         InputError: a pre-trained model cannot be loaded, asked or trained, or is shorter than ``max_tokens``.

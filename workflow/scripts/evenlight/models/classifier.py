@@ -493,12 +493,6 @@ def load_saved(
     """The classifier that :func:`evenlight.engine.training.save_classifier` wrote to ``folder``, ready to be asked.
 
     How it is asked stands in its manifest where :meth:`evenlight.engine.training.Sample.require_copy` has kept it.
-
-    Args:
-        folder: the model's.
-        max_tokens: longest text that it is given.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        precision: see :class:`Classifier`.
     """
     folder = Path(folder)
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
@@ -532,11 +526,6 @@ def load_saved(
 
 def on_device(classifier: Classifier, device: str = "cpu", precision: str = "float32") -> Classifier:
     """The classifier where it is asked and as fast as it can be; its network is no longer to be changed.
-
-    Args:
-        classifier: in float32.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        precision: see :class:`Classifier`.
 
     Raises:
         InputError: there is no such device or precision, or the network does not take it.

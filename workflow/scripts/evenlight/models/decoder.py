@@ -27,7 +27,7 @@ from evenlight.models.devices import pick_device, sent
 from evenlight.models.language_model import at_places
 from evenlight.models.model_inputs import CLOSE, LENGTHS, PRIME, ROUNDING, tried_length
 from evenlight.models.networks import word_table
-from evenlight.models.prompted import WITH_HEAD, looks_ahead
+from evenlight.models.prompted import WITH_HEAD, refuse_looking_ahead
 from evenlight.models.tokenizers import loaded_tokenizer
 
 # Of the texts that are tried out: how many tokens all begin with, and how many are written behind each; beyond how many
@@ -304,11 +304,7 @@ def load_decoder(
     tokenizer = loaded_tokenizer(source, revision)
     network = load_network(source, with_head=True, kind=AutoModelForCausalLM, remedy=WITH_HEAD, **options)
     network.eval().requires_grad_(False)
-    if looks_ahead(network):
-        raise InputError(
-            f"model {source}: a {network.config.model_type} model with these settings sees what follows, and is no "
-            "decoder, so that it cannot write; name a causal language model"
-        )
+    refuse_looking_ahead(network, source, "name a causal language model")
     decoder = Decoder(network, tokenizer, chats=chats)
     return replace(decoder, network=prepared(network.to(pick_device(device)), precision), precision=precision)
 

@@ -92,8 +92,8 @@ class _LinearInTf32(torch.autograd.Function):
 
 
 def _is_multiplied(weight: torch.Tensor) -> bool:
-    """Whether oneDNN takes ``weight``. Torch's compiler chooses operations of its own."""
-    return AVAILABLE and weight.device.type == "cpu" and weight.dtype in KINDS and not torch.compiler.is_compiling()
+    """Whether oneDNN takes ``weight``."""
+    return AVAILABLE and weight.device.type == "cpu" and weight.dtype in KINDS
 
 
 def fast_linear(
@@ -105,9 +105,9 @@ def fast_linear(
         features: (…, inner).
         weight: (outer, inner).
         bias: (outer,), or None.
-        in_tf32: whether a graphics card multiplies in TF32. Torch's compiler does not take it.
+        in_tf32: whether a graphics card multiplies in TF32.
     """
-    if in_tf32 and weight.device.type == "cuda" and not weight.requires_grad and not torch.compiler.is_compiling():
+    if in_tf32 and weight.device.type == "cuda" and not weight.requires_grad:
         return _LinearInTf32.apply(features, weight, bias)
     if torch.is_autocast_enabled(features.device.type):
         return functional.linear(features, weight, bias)

@@ -28,11 +28,6 @@ def listed_labels(source: str | Path, labels: object) -> str:
 def label_names(id2label: object, count: int, source: str) -> list[str]:
     """The labels of a model, in the order of its logits, which are counted from 0.
 
-    Args:
-        id2label: of its configuration.
-        count: of the logits.
-        source: of the model, for messages.
-
     Raises:
         InputError: it is not clear which label each logit is.
     """

@@ -95,10 +95,7 @@ def commit_of(source: str, revision: str | None = None, key: str = "source") -> 
 
     Where nothing can be found out, it is the revision itself, and whoever loads it says why.
 
-    Args:
-        source: hub id or folder.
-        revision: commit, tag or branch; None is the main branch.
-        key: of ``models.<model>`` that names the source, for messages.
+    ``key`` of ``models.<model>`` names the source, for messages.
     """
     if Path(source).is_dir():
         return None
@@ -168,12 +165,6 @@ def loaded_files(source: str, revision: str | None = None, is_adapter: bool = Fa
     Of a model on the hub also its ``commit``, which its newest version need not be any more. With ``is_adapter`` the
     source is an adapter.
 
-    Args:
-        source: hub id or folder.
-        revision: as the study names it.
-        is_adapter: whether the source is an adapter.
-        commit: that the revision is.
-
     Raises:
         InputError: a file is not the one that the hub has under its name.
     """
@@ -199,9 +190,7 @@ def folder_of(source: str, revision: str | None, commit: str | None, configurati
 def begun_with(model: Architecture, commits: Architecture) -> dict:
     """What a model that is trained here begins with, for its manifest: files of its ``source`` and ``tokenizer``.
 
-    Args:
-        model: as the study has it.
-        commits: the same with the commits of the hub (``location.pinned``).
+    ``commits`` is the model with the commits of the hub (:func:`pinned`).
 
     Returns:
         what :func:`loaded_files` says of either; empty where everything begins at random.

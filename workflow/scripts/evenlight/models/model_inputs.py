@@ -27,7 +27,6 @@ from evenlight.models.networks import (
     OtherLabels,
     alone,
     as_it_came,
-    bare,
     device_of,
     embedded,
     evaluating,
@@ -193,8 +192,6 @@ class ModelInputs:
         if stand_ins is None:
             # A copy, for networks that change what they are given.
             return logits_in(network(inputs_embeds=embedding.clone(), attention_mask=mask, **more), classes)
-        # Hooks, which compiled networks ignore.
-        network = bare(network)
         ids = stand_ins.rows(mask, is_padding)
         with _embeddings_replaced(network, ids, embedding), whole_last_layer(network):
             return logits_in(network(input_ids=ids, attention_mask=mask, **more), classes)
@@ -485,23 +482,22 @@ def _broken(network: nn.Module) -> str:
 def _tried(network: nn.Module, tells: ModelInputs, trial: _Trial, expected: _Expected) -> ModelInputs:
     """The model inputs that are right; ``tells`` is what is known of them."""
     reason = ""
-    long_texts, long_logits = ([], []) if expected.long is None else (trial.long, [expected.long])
 
     def agrees(inputs: ModelInputs, rows: list[list[int]], logits: torch.Tensor) -> bool:
         nonlocal reason
-        found, problem = _answer(lambda: _asked(network, inputs, trial, rows))
+        is_same, problem = _agrees(network, lambda: _asked(network, inputs, trial, rows), logits)
         reason = reason or problem
-        return found is not None and bool((found - logits).abs().max() <= _close(network, logits))
+        return is_same
 
     def agree_alone(inputs: ModelInputs) -> bool:
-        rows, logits = trial.texts + long_texts, torch.cat([expected.texts, *long_logits])
+        rows, logits = _answered(trial, expected)
         return all(agrees(inputs, [row], logits[index : index + 1]) for index, row in enumerate(rows))
 
     def agree_together(inputs: ModelInputs) -> bool:
         if not agrees(inputs, trial.texts, expected.texts):
             return False
-        rows = [trial.texts[0], *long_texts]
-        return not long_texts or agrees(inputs, rows, torch.cat([expected.texts[:1], *long_logits]))
+        rows = [trial.texts[0], *trial.long]
+        return expected.long is None or agrees(inputs, rows, torch.cat([expected.texts[:1], expected.long]))
 
     accepted = []
 
@@ -547,10 +543,7 @@ def _agree_of_one_length(network: nn.Module, inputs: ModelInputs, trial: _Trial)
     def alike(row: list[int]) -> bool:
         rows = [row, trial.around(*reversed(row[before : len(row) - after]))]
         expected, _ = _answer(lambda: torch.cat([_alone(network, trial, each) for each in rows]))
-        found, _ = _answer(lambda: _asked(network, inputs, trial, rows))
-        if expected is None or found is None:
-            return expected is None
-        return bool((found - expected).abs().max() <= _close(network, expected))
+        return expected is None or _agrees(network, lambda: _asked(network, inputs, trial, rows), expected)[0]
 
     return alike(trial.texts[1]) and alike(trial.long[0])
 
@@ -560,11 +553,13 @@ def _told(network: nn.Module, inputs: ModelInputs, trial: _Trial, expected: _Exp
 
     def agree(asked: ModelInputs, token: int) -> bool:
         rows = [*_with(trial, token), trial.texts[1]]
+        batches = [[row] for row in rows] if asked.reads_padding else [rows]
         logits = torch.cat([expected.named[token], expected.texts[1:2]])
-        found, _ = _answer(lambda: _asked(network, asked, trial, rows))
-        if asked.reads_padding:
-            found, _ = _answer(lambda: torch.cat([_asked(network, asked, trial, [row]) for row in rows]))
-        return found is not None and bool((found - logits).abs().max() <= _close(network, logits))
+
+        def ask() -> torch.Tensor:
+            return torch.cat([_asked(network, asked, trial, batch) for batch in batches])
+
+        return _agrees(network, ask, logits)[0]
 
     otherwise = [token for token in expected.named if not agree(inputs, token)]
     for token in otherwise:
@@ -594,8 +589,7 @@ def _shared_prefix(network: nn.Module, inputs: ModelInputs, trial: _Trial, expec
     is_usual = not (inputs.pads_left or inputs.counts_positions or inputs.reads_padding or inputs.tells_types)
     if inputs.stand_ins is not None or not is_usual or not isinstance(network, ClassifyingLanguageModel):
         return ()
-    rows = [*trial.texts] if expected.long is None else [*trial.texts, *trial.long]
-    logits_alone = expected.texts if expected.long is None else torch.cat([expected.texts, expected.long])
+    rows, logits = _answered(trial, expected)
     # The last token of the prompt may be another one where another word follows.
     prefix = common_prefix([network.prompt.prefix, *rows])
     length = len(prefix)
@@ -607,9 +601,7 @@ def _shared_prefix(network: nn.Module, inputs: ModelInputs, trial: _Trial, expec
         token_id, mask = _batch(network, inputs, [row[length:] for row in rows], pad=0)
         return inputs.logits(network, embedded(network, token_id), mask, kept)
 
-    logits, _ = _answer(ask)
-    same = logits is not None and (logits - logits_alone).abs().max() <= _close(network, logits_alone)
-    return prefix if same else ()
+    return prefix if _agrees(network, ask, logits)[0] else ()
 
 
 def tree_logits(
@@ -643,9 +635,9 @@ def _longest_in_tree(network: nn.Module, inputs: ModelInputs, trial: _Trial, exp
         tried = [np.array(row) for row in (*rows, *halves, *changed) if row]
         tried = [tried[index] for index in in_order(tried)]
         expected, _ = _answer(lambda: torch.cat([alone(network, row) for row in tried]))
-        logits, _ = _answer(lambda: tree_logits(network, tried, embed=partial(embedded, network)))
-        same = expected is not None and logits is not None
-        return same and bool((logits - expected).abs().max() <= _close(network, expected))
+        if expected is None:
+            return False
+        return _agrees(network, lambda: tree_logits(network, tried, embed=partial(embedded, network)), expected)[0]
 
     long = trial.long[0]
     if not agrees(trial.texts):
@@ -657,6 +649,19 @@ def _longest_in_tree(network: nn.Module, inputs: ModelInputs, trial: _Trial, exp
     lengths = [window - behind for window in windows_named(network.config) if window < len(long)]
     agreeing = takewhile(lambda length: agrees([long[:length]]), filter(lambda length: length > 1, lengths))
     return max(agreeing, default=0)
+
+
+def _answered(trial: _Trial, expected: _Expected) -> tuple[list[list[int]], torch.Tensor]:
+    """The texts that the network answers alone, and its logits of them."""
+    if expected.long is None:
+        return trial.texts, expected.texts
+    return [*trial.texts, *trial.long], torch.cat([expected.texts, expected.long])
+
+
+def _agrees(network: nn.Module, ask: Callable[[], torch.Tensor], expected: torch.Tensor) -> tuple[bool, str]:
+    """Whether ``ask`` gives the logits that are ``expected``, but for rounding; and why where it gives none."""
+    found, problem = _answer(ask)
+    return found is not None and bool((found - expected).abs().max() <= _close(network, expected)), problem
 
 
 def _close(network: nn.Module, expected: torch.Tensor) -> torch.Tensor:
@@ -686,7 +691,7 @@ def _batch(
     return torch.from_numpy(token_id).to(device_of(network)), torch.from_numpy(inside).long().to(device_of(network))
 
 
-def _answer(ask) -> tuple[torch.Tensor | None, str]:
+def _answer(ask: Callable[[], torch.Tensor]) -> tuple[torch.Tensor | None, str]:
     """What ``ask`` gives back, or None and why not."""
     try:
         return ask(), ""

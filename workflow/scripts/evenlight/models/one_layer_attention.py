@@ -14,19 +14,10 @@ class OneLayerAttentionConfig(PretrainedConfig):
     """Sizes of a :class:`OneLayerAttention` model."""
 
     model_type = "one_layer_attention"
-
-    def __init__(
-        self,
-        vocab_size: int = 4000,
-        hidden_size: int = 64,
-        dropout: float = 0.0,
-        pad_token_id: int | None = 0,
-        **rest,
-    ):
-        self.vocab_size = vocab_size
-        self.hidden_size = hidden_size
-        self.dropout = dropout
-        super().__init__(pad_token_id=pad_token_id, **rest)
+    vocab_size: int = 4000
+    hidden_size: int = 64
+    dropout: float = 0.0
+    pad_token_id: int | None = 0
 
 
 def _attention(module, query, key, value, attention_mask, scaling, dropout):

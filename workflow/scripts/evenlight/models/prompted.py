@@ -94,7 +94,7 @@ def prompted_classifier(
         network = load_network(source, with_head=True, kind=KINDS[kind], remedy=WITH_HEAD, **options)
     network.eval()
     if kind == DECODER:
-        _refuse_looking_ahead(network, source)
+        refuse_looking_ahead(network, source, f"set {KEY}.language_model to masked, or name another model")
     prompt = Prompt(
         kind=kind,
         label_tokens=tuple(tuple(of_words[word] for word in words[name]) for name in classes),
@@ -124,11 +124,7 @@ def prompted_classifier(
 def kind_of(source: str, options: dict, wanted: str = "auto", config: PreTrainedConfig | None = None) -> str:
     """Whether the language model at ``source`` is asked as ``decoder`` or ``masked``.
 
-    Args:
-        source: hub id or folder.
-        options: for Transformers.
-        wanted: one of the two, or ``auto``, which takes the class that the files name.
-        config: in place of the one at the source.
+    ``wanted`` is one of the two, or ``auto``, which takes the class that the files name.
 
     Raises:
         InputError: they name neither, or Transformers has no such language model of the type.
@@ -366,25 +362,20 @@ def _refuse_read_otherwise(tokens: _Tokens, content_free: Sequence[str]) -> None
             ) from None
 
 
-def _refuse_looking_ahead(network: PreTrainedModel, source: str) -> None:
-    """Refuse a network that is no decoder."""
-    if looks_ahead(network):
-        raise InputError(
-            f"model {source}: a {network.config.model_type} model with these settings sees what follows, and is no "
-            f"decoder; set {KEY}.language_model to masked, or name another model"
-        )
-
-
 @torch.no_grad()
-def looks_ahead(network: PreTrainedModel) -> bool:
-    """Whether what follows a token changes what comes out at it; False also where a network reads no few ids."""
+def refuse_looking_ahead(network: PreTrainedModel, source: str, remedy: str) -> None:
+    """Refuse a network that is no decoder: what follows a token changes what comes out at it."""
     row = torch.arange(8)[None] % len(word_table(network))
     try:
         whole, part = network(input_ids=row).logits, network(input_ids=row[:, :5]).logits
     # Whatever a foreign network says; what is made of it is tried out as any other.
     except Exception:
-        return False
-    return bool((whole[:, :5] - part).abs().max() > 1e-3 * part.abs().max())
+        return
+    if (whole[:, :5] - part).abs().max() > 1e-3 * part.abs().max():
+        raise InputError(
+            f"model {source}: a {network.config.model_type} model with these settings sees what follows, and is no "
+            f"decoder; {remedy}"
+        )
 
 
 @torch.no_grad()

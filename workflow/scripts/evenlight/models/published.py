@@ -55,10 +55,6 @@ class Published:
 def published(source: str, revision: str | None = None) -> Published:
     """What the files of a classifier say.
 
-    Args:
-        source: its folder, or its id on the hub.
-        revision: of a model on the hub.
-
     Raises:
         InputError: there is none, or it is no classifier.
     """

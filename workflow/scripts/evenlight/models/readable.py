@@ -21,10 +21,7 @@ REMEDY = "take it out of the text, leave the text out, or choose another model"
 def require_readable(classifier: Classifier, rows: Sequence[np.ndarray], names: Sequence[str]) -> None:
     """Refuse texts that the model cannot read, or would be read otherwise than by Transformers.
 
-    Args:
-        classifier: the model.
-        rows: token ids of the texts, (tokens,) each.
-        names: of the texts, for messages.
+    ``rows`` are their token ids, (tokens,) each.
 
     Raises:
         InputError: of the first such text, with the token and what to do.
@@ -91,10 +88,7 @@ TRIED = 3
 def require_reads_parts(classifier: Classifier, words: Sequence[str], part: Sequence[int]) -> None:
     """Refuse a model that does not read pairs of texts, or not as Transformers' own call does.
 
-    Args:
-        classifier: the model.
-        words: of a text, of which the first of each part are tried.
-        part: of each word, 0 or 1.
+    ``part`` is that of each word, 0 or 1; the first words of each part are tried.
 
     Raises:
         InputError: its tokenizer puts nothing between two texts and gives them no types that the network takes; or the

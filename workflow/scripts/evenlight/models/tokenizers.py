@@ -441,10 +441,7 @@ def refuse_unstable(
 ) -> None:
     """Refuse a tokenizer that reads otherwise once it is saved beside a model and loaded again.
 
-    Args:
-        tokenizer: of a model that is to be trained.
-        config: of the model, by which Transformers chooses the tokenizer's class.
-        sentences: words of texts that must be read alike.
+    By the configuration Transformers chooses the tokenizer's class.
 
     Raises:
         InputError: a text is read otherwise.
@@ -474,10 +471,7 @@ def _labels_written(source: str | Path) -> object:
 def cannot_load(source: str | Path, reason: Exception | str, key: str = "source") -> str:
     """What to tell a user when a hub id or folder gives no model or no tokenizer.
 
-    Args:
-        source: the id or folder.
-        reason: what went wrong; of a longer text the first line.
-        key: of ``models.<model>`` that names the source.
+    Of a longer reason it tells the first line; ``key`` of ``models.<model>`` names the source.
     """
     if said := refused_by_hub(reason, source, f"models.<model>.{key}"):
         return f"model {source}: cannot be loaded ({said}"

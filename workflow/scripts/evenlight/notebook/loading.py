@@ -17,8 +17,8 @@ from evenlight import configuration
 from evenlight.core.errors import InputError
 from evenlight.models import Architecture
 from evenlight.models import classifier as classifiers
-from evenlight.models.architectures.service import Service
-from evenlight.models.brought_along import OF_RUNS
+from evenlight.models.architectures.service import Asking, Service
+from evenlight.models.base import OF_RUNS
 from evenlight.models.building import MOST_TOKENS, refuse_beyond_limit
 from evenlight.models.classifier import Classifier
 from evenlight.models.networks import bare, bare_throughout, require_like_transformers
@@ -26,7 +26,6 @@ from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import ready_classifier
 from evenlight.models.service import ServedClassifier, is_service, load_service, word_tokenizer
 from evenlight.models.services.asking import CachedService
-from evenlight.models.services.client import RequestPolicy
 from evenlight.models.tokenizers import checked_tokenizer, loaded_tokenizer, special_token_id
 
 Source = str | Path | tuple[nn.Module, PreTrainedTokenizerBase]
@@ -51,7 +50,7 @@ class AskedService(ServedClassifier):
     """
 
     answers_folder: Path
-    policy: RequestPolicy
+    policy: Asking
 
 
 @contextmanager
@@ -204,11 +203,11 @@ def _described_service(folder: Path, max_tokens: int | None, answers_folder: Pat
     return AskedService(**vars(served), answers_folder=answers_folder, policy=policy)
 
 
-def _completed_service(**settings: object) -> tuple[Service, RequestPolicy]:
+def _completed_service(**settings: object) -> tuple[Service, Asking]:
     """A service, checked and with all defaults, and how it is asked.
 
     No text is asked about a second time: every call would do so, and nobody reads the notes of what has changed.
     """
     entry = configuration.completed_entry("models", "classifier", {"architecture": "service", **settings})
     service = Service.parse(entry)
-    return service, RequestPolicy(**service.asking.model_dump() | {"asked_again": 0})
+    return service, service.asking.model_copy(update={"asked_again": 0})

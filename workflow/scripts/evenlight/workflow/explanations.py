@@ -236,8 +236,7 @@ class Explanations:
     def in_groups(self):
         """How much is done at once: flags and no params, since they change results by rounding only."""
         explain = self.config["explain"]
-        flags = f"--tokens-per-batch {explain['tokens_per_batch']} --items-per-group {explain['items_per_group']}"
-        return f"{flags} --compile" if explain["compile"] else flags
+        return f"--tokens-per-batch {explain['tokens_per_batch']} --items-per-group {explain['items_per_group']}"
 
     @cached_property
     def looked_into(self):

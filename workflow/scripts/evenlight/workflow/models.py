@@ -83,16 +83,15 @@ class Models:
         return {name: value for name, value in settings.items() if name not in ("long_items", "overlap")}
 
     def pretrained_files(self, wildcards):
-        """The named files of a pre-trained model, a tokenizer or word vectors, whose change retrains."""
+        """The named files of a pre-trained model or a tokenizer, whose change retrains."""
         return self.begun_with(wildcards.model)
 
     def begun_with(self, name):
         """The same of one of the models."""
         model = self.config["models"][name]
         tokenizer = model.get("tokenizer", {}).get("source")
-        vectors = [self.own_file(model["vectors"])] if model.get("vectors") else []
         tokenizers = self.local_model_files(tokenizer, sources.tokenizer_files)
-        return self.local_model_files(model.get("source")) + tokenizers + vectors
+        return self.local_model_files(model.get("source")) + tokenizers
 
     def checkpoint_files(self, wildcards):
         """The files of a model that is trained already and named by a folder, whose change loads it again."""

@@ -47,7 +47,7 @@ class Verdicts:
 
     def fixed(self, study):
         """What of a study was planned before the first look, and must not be changed by what it has shown."""
-        how = {"pairs", "tokens_per_batch", "items_per_group", "compile"}
+        how = {"pairs", "tokens_per_batch", "items_per_group"}
         judged = (
             "compare",
             "as_often_bound",

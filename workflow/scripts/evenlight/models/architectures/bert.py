@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -12,8 +11,7 @@ from evenlight.models.fields import Dropout
 from evenlight.settings import refusal
 
 if TYPE_CHECKING:
-    from evenlight.models.building import Parts
-    from evenlight.models.trainings import Training
+    from torch import nn
 
 
 class Bert(FromScratch):
@@ -37,13 +35,10 @@ class Bert(FromScratch):
             raise refusal((("heads",), f"found {self.heads}, which does not divide {size}; allowed are its divisors"))
         return self
 
-    def build(self, sentences: Sequence[Sequence[str]], classes: int, training: Training) -> Parts:
+    def network(self, **common: int | None) -> nn.Module:
         """A BERT with random weights."""
         from transformers import BertConfig, BertForSequenceClassification
 
-        from evenlight.models.building import common_of, tokenizer_for
-
-        tokenizer = tokenizer_for(self.tokenizer, sentences, self.max_tokens)
         config = BertConfig(
             num_hidden_layers=self.layers,
             num_attention_heads=self.heads,
@@ -51,6 +46,6 @@ class Bert(FromScratch):
             hidden_dropout_prob=self.dropout,
             attention_probs_dropout_prob=self.dropout,
             max_position_embeddings=self.max_tokens,
-            **common_of(tokenizer, self.hidden_size, classes),
+            **common,
         )
-        return BertForSequenceClassification(config), tokenizer
+        return BertForSequenceClassification(config)

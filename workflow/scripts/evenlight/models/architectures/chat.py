@@ -14,6 +14,8 @@ from evenlight.settings import Settings, Text, refusal, shown
 class AskingForAnswers(Connecting):
     """How a language model is asked; nothing here changes an answer."""
 
+    batch: ClassVar[int] = 1
+
     timeout: float = Field(300.0, gt=0, description="Seconds within which an answer must be there.")
 
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from evenlight.models.brought_along import BroughtAlong
+from evenlight.models.base import BroughtAlong
 
 
 class Decoder(BroughtAlong):

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
 from evenlight.models.base import FromScratch
 from evenlight.models.fields import Dropout
-from evenlight.settings import Location
 
 if TYPE_CHECKING:
-    from evenlight.models.building import Parts
-    from evenlight.models.trainings import Training
+    from torch import nn
 
 
 class LstmAttention(FromScratch):
@@ -23,28 +20,11 @@ class LstmAttention(FromScratch):
 
     architecture: Literal["lstm_attention"]
     hidden_size: int = Field(64, ge=1, description="Dimensions of the token embeddings.")
-    vectors: Location | None = Field(
-        None,
-        description=(
-            "File of word vectors, a word and its numbers in each line as GloVe, word2vec and fastText write them, "
-            "with which the embeddings begin; `hidden_size` must be their number. The tokenizers that are learned "
-            "write all in lower case. Left out, all embeddings begin at random."
-        ),
-    )
     state_size: int = Field(64, ge=1, description="Dimensions of the LSTM's states.")
     dropout: Dropout = 0.1
 
-    def build(self, sentences: Sequence[Sequence[str]], classes: int, training: Training) -> Parts:
-        """An LSTM with attention, with random weights; those of the embeddings may be vectors of words."""
+    def network(self, **common: int | None) -> nn.Module:
+        """An LSTM with attention, with random weights."""
         from evenlight.models import lstm_attention as lstm
-        from evenlight.models.building import common_of, tokenizer_for
-        from evenlight.models.lstm_attention import begin_with_vectors
 
-        tokenizer = tokenizer_for(self.tokenizer, sentences, self.max_tokens)
-        common = common_of(tokenizer, self.hidden_size, classes)
-        config = lstm.LstmAttentionConfig(state_size=self.state_size, dropout=self.dropout, **common)
-        network = lstm.LstmAttention(config)
-        if self.vectors:
-            count = begin_with_vectors(network.embeddings, tokenizer, self.vectors)
-            print(f"{count} of {len(tokenizer)} tokens begin with vectors of {self.vectors}")
-        return network, tokenizer
+        return lstm.LstmAttention(lstm.LstmAttentionConfig(state_size=self.state_size, dropout=self.dropout, **common))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
@@ -11,8 +10,7 @@ from evenlight.models.base import FromScratch
 from evenlight.models.fields import Dropout
 
 if TYPE_CHECKING:
-    from evenlight.models.building import Parts
-    from evenlight.models.trainings import Training
+    from torch import nn
 
 
 class OneLayerAttention(FromScratch):
@@ -26,11 +24,8 @@ class OneLayerAttention(FromScratch):
     hidden_size: int = Field(64, ge=1, description="Dimensions of the token embeddings.")
     dropout: Dropout = 0.0
 
-    def build(self, sentences: Sequence[Sequence[str]], classes: int, training: Training) -> Parts:
+    def network(self, **common: int | None) -> nn.Module:
         """OLA-CEA, with random weights."""
         from evenlight.models import one_layer_attention as ola
-        from evenlight.models.building import common_of, tokenizer_for
 
-        tokenizer = tokenizer_for(self.tokenizer, sentences, self.max_tokens)
-        common = common_of(tokenizer, self.hidden_size, classes)
-        return ola.OneLayerAttention(ola.OneLayerAttentionConfig(dropout=self.dropout, **common)), tokenizer
+        return ola.OneLayerAttention(ola.OneLayerAttentionConfig(dropout=self.dropout, **common))

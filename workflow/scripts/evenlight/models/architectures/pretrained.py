@@ -12,7 +12,9 @@ from evenlight.models.fields import LongItems, MaxTokens, Overlap, SpecialTokens
 from evenlight.settings import Location, Text
 
 if TYPE_CHECKING:
-    from evenlight.models.building import Parts
+    from torch import nn
+    from transformers import PreTrainedTokenizerBase
+
     from evenlight.models.trainings import Training
 
 
@@ -40,7 +42,9 @@ class Pretrained(Architecture):
     max_tokens: MaxTokens = 128
     training: TrainingName
 
-    def build(self, sentences: Sequence[Sequence[str]], classes: int, training: Training) -> Parts:
+    def build(
+        self, sentences: Sequence[Sequence[str]], classes: int, training: Training
+    ) -> tuple[nn.Module, PreTrainedTokenizerBase]:
         """From a hub id or a folder, with a new classification head.
 
         With a training that starts at ``random`` weights, only its configuration and its tokenizer (Dhaini et al. 2025,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from evenlight.models.brought_along import BroughtAlong, listed_texts
+from evenlight.models.base import BroughtAlong, listed_texts
 from evenlight.models.fields import LongItems, Overlap, SpecialTokens
 from evenlight.settings import LIST, MAPPING, TEXT, TEXT_OR_LIST, Name, Text, refusal, shown
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from evenlight.models.brought_along import BroughtAlong, OfRuns
+from evenlight.models.base import BroughtAlong, OfRuns
 from evenlight.models.fields import LongItems, MaxTokens, Overlap, SpecialTokens
 from evenlight.settings import Text
 

@@ -11,8 +11,8 @@ from typing import TypeVar
 import numpy as np
 
 from evenlight.core.errors import InputError
-from evenlight.models.architectures.service import Service
-from evenlight.models.services.client import Client, RequestPolicy
+from evenlight.models.architectures.service import Asking, Service
+from evenlight.models.services.client import Client
 from evenlight.models.services.shapes import body_of, probabilities_in, with_labels
 from evenlight.models.services.store import Answers, Store
 
@@ -86,7 +86,7 @@ class CachedService:
         self,
         service: Service,
         folder: str | Path,
-        policy: RequestPolicy,
+        policy: Asking,
         on_texts: Callable[[int], None] | None = None,
     ):
         self.store = kept_answers(service, folder)

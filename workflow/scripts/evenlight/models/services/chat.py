@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenlight.models.architectures.chat import Chat
+from evenlight.models.architectures.chat import AskingForAnswers, Chat
 from evenlight.models.services.asking import Limit, ask_each
-from evenlight.models.services.client import Client, RequestPolicy
+from evenlight.models.services.client import Client
 from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, prefix
 from evenlight.models.services.store import Replies
 
@@ -39,17 +39,7 @@ def request_of(
     stop: Sequence[str] = (),
     with_probabilities: bool = False,
 ) -> dict:
-    """All that is asked in one request: its ``body`` and the ``seed``, by which draws differ where no server takes it.
-
-    Args:
-        messages: of the prompt.
-        model: which is asked.
-        seed: of this answer.
-        max_tokens: most tokens of the answer.
-        temperature: of sampling; None leaves it to the model.
-        stop: texts that end the answer.
-        with_probabilities: whether those of tokens are asked for.
-    """
+    """All that is asked in one request: ``body`` and ``seed``, by which draws differ where no server takes it."""
     body = {"model": model.called, "messages": list(messages), model.tokens_field: max_tokens}
     if temperature is not None:
         body["temperature"] = temperature
@@ -64,11 +54,6 @@ def request_of(
 
 def reply_of(answer: Any, seconds: float, with_probabilities: bool = False) -> dict:
     """What is kept of an answer, JSON values.
-
-    Args:
-        answer: JSON value that came back.
-        seconds: that it took.
-        with_probabilities: whether those of tokens were asked for.
 
     Returns:
         ``text``, which may be empty; ``finish``, why it ended, ``model``, as the service calls it, ``read`` and
@@ -173,7 +158,7 @@ class CachedChat:
         self,
         model: Chat,
         folder: str | Path,
-        policy: RequestPolicy,
+        policy: AskingForAnswers,
         on_answers: Callable[[], None] | None = None,
     ):
         self.store = kept_replies(model, folder)

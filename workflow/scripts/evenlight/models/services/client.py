@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -19,6 +18,8 @@ from requests.adapters import HTTPAdapter
 from evenlight.core.addresses import checked_address, is_loopback, without_secrets
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.sources import asked_wait
+from evenlight.models.architectures.chat import AskingForAnswers
+from evenlight.models.architectures.service import Asking
 from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, parsed, prefix
 
 
@@ -80,31 +81,6 @@ MAY_PASS = {408, 425, 429}
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True)
-class RequestPolicy:
-    """How a service is asked, which changes no answer.
-
-    Attributes:
-        batch: most texts of a request.
-        connections: requests that are on their way at the same time.
-        requests_per_minute: no more than these; None for no limit.
-        retries: further attempts where a request fails.
-        timeout: seconds within which a whole answer must be there.
-        key_variable: the environment variable that holds the key; None where there is none.
-        key_header: the header that the key is sent in, with ``{key}`` for it.
-        asked_again: texts that each job which asks something asks about a second time.
-    """
-
-    batch: int = 32
-    connections: int = 1
-    requests_per_minute: float | None = None
-    retries: int = 5
-    timeout: float = 60.0
-    key_variable: str | None = None
-    key_header: str = "Authorization: Bearer {key}"
-    asked_again: int = 8
-
-
 class _Failed(Exception):
     """A request without an answer, and what to do; ``wait`` is how many seconds the service asks for, or None."""
 
@@ -127,7 +103,7 @@ class Client:
     def __init__(
         self,
         address: str,
-        policy: RequestPolicy,
+        policy: Asking | AskingForAnswers,
         plain_http: bool = False,
         before: Callable[[], None] = lambda: None,
         is_answer: Callable[[int, bytes], bool] = lambda status, content: False,

@@ -46,9 +46,7 @@ def compiled(expression: str):
 def body_of(request: str, texts: Sequence[str]) -> Any:
     """What is sent about some texts, a JSON value.
 
-    Args:
-        request: expression on an object with the key ``texts``.
-        texts: what is asked about.
+    ``request`` is an expression on an object with the key ``texts``.
 
     Raises:
         InputError: it gives nothing, or fails.

@@ -188,7 +188,7 @@ def explained_again(
 ) -> dict[str, list[np.ndarray]]:
     """Scores (tokens,) of all ``sentences`` by each explainer but those that explain from the data alone."""
     classifier = {name: getattr(evaluator.classifier, name) for name in Classifier.__dataclass_fields__}
-    extended = Evaluator(WithVectors(**classifier, vectors=vectors), evaluator.tokens_per_batch, evaluator.compiled)
+    extended = Evaluator(WithVectors(**classifier, vectors=vectors), evaluator.tokens_per_batch)
     families: dict[tuple[str, int], dict[str, Explainer]] = {}
     for origin in origins:
         require_explains_again(origin)
