@@ -196,31 +196,6 @@ def folder(mirror):
     return folder
 
 
-@pytest.fixture(scope="module")
-def published(mirror) -> dict:
-    names = [f"geco/binary_gender_{words}/{split}.jsonl" for words in ("all", "subj") for split in ("train", "test")]
-    return {name: mirror / name for name in names}
-
-
-def test_identical_words_counted_without_the_library(folder, published):
-    """From the raw files: replacements word by word; and the ground truth is where the published forms differ."""
-    labelled = json.loads((folder / "merged_labelling_v2.json").read_text(encoding="utf-8"))["sentences"]
-    rows = {
-        (name.split("_")[-1].split("/")[0], row["gender"], row["sentence_idx"]): row
-        for name, path in published.items()
-        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    }
-    identical = Counter()
-    for (scope, gender, index), row in rows.items():
-        entry = labelled[str(index)]
-        replaced = entry["versions"][scope]["gender"][gender]["labelling"]
-        words = [replaced.get(str(i), {}).get("replacement", word) for i, word in enumerate(entry["sentence"])]
-        identical[words == row["sentence"]] += 1
-        male, female = rows[scope, "male", index], rows[scope, "female", index]
-        assert row["ground_truth"] == [int(a != b) for a, b in zip(male["sentence"], female["sentence"], strict=True)]
-    assert identical == {True: 6017, False: 423}
-
-
 def test_agreement_between_the_sheets(folder):
     rows = import_annotations(sorted(folder.glob("*.xlsx")))
     assert Counter(row["annotator"] for row in rows) == {"Artur": 115, "Rick": 115, "Hjalmar": 114}

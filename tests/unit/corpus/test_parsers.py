@@ -116,3 +116,38 @@ def test_ewt_reads_both_kinds_of_text(mirror):
     [words] = parsers.parse_words(nlp, [["She", "is", "a", "doctor", "."]])
     assert words.words[syntax.root(words)] == "doctor"
     assert list(parsers.parse_texts(nlp, ["", "  \n"])) == [[], []]
+
+
+# Treebanks
+
+ROW = "1\tGo\t_\tVERB\tVB\t_\t0\troot\t_\t_"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no sentence"),
+        ("# nothing\n\n", "no sentence"),
+        (f"{ROW}\n2\t.\n\n", "line 2 has 2 fields, CoNLL-U has 10"),
+        (ROW.replace("\t0\t", "\t4\t"), "line 1: word '1' with head '4'"),
+        (ROW.replace("1\t", "2\t", 1), "line 1: word '2'"),
+        (ROW.replace("\t0\t", "\t_\t"), "head '_'"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_its_line(tmp_path, text, message):
+    path = tmp_path / "bad.conllu"
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"bad.conllu: .*{message}"):
+        read_conllu(path)
+
+
+def test_words_are_read_where_a_token_holds_several(tmp_path):
+    path = tmp_path / "tokens.conllu"
+    without_space = ROW.removesuffix("_") + "SpaceAfter=No"
+    path.write_text(
+        f"1-2\tGo!\t_\t_\t_\t_\t_\t_\t_\t_\n{without_space}\n2\t!\t_\tPUNCT\t.\t_\t1\tpunct\t_\t_\n2.1\tx" + "\t_" * 8
+    )
+    [tree] = read_conllu(path)
+    assert tree.words == ("Go", "!")
+    assert tree.heads == (0, 0)
+    assert tree.spaces == (False, True)

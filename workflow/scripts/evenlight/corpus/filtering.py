@@ -18,7 +18,7 @@ import pandas as pd
 from evenlight.core.contracts.corpus import SENTENCES
 from evenlight.core.tables import read_table
 from evenlight.corpus import parse as syntax
-from evenlight.corpus.parse import Parse
+from evenlight.corpus.parse import Parse, parse_of
 
 
 @dataclass(frozen=True)
@@ -305,12 +305,6 @@ def read_sentences(path: str | Path) -> tuple[pd.DataFrame, list[ParsedSentence]
         ParsedSentence(parse_of(row), row["text"], row["book_id"], row["author"]) for row in table.to_dict("records")
     ]
     return table, sentences
-
-
-def parse_of(row: Mapping) -> Parse:
-    """The parse in a row of a table of sentences or candidates."""
-    values = {name: tuple(row[name]) for name in ("words", "lemmas", "tags", "features", "relations")}
-    return Parse(**values, heads=tuple(map(int, row["heads"])), scheme=row["scheme"])
 
 
 def candidates(table: pd.DataFrame, sentences: Sequence[ParsedSentence], rows: Sequence[int]) -> pd.DataFrame:

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from evenlight.core.contracts.corpus import ANNOTATIONS
 from evenlight.core.errors import InputError
 from evenlight.corpus.annotation.annotations import annotation, check_annotations, check_sources, read_json
 from evenlight.corpus.annotation.geco_annotation import read_labelling, read_sheet
@@ -200,13 +199,9 @@ def _check_columns(columns: list[str], path: str | Path) -> None:
             raise InputError(f"{path}: unknown column '{name}'; a table of annotations has {', '.join(COLUMNS)}")
 
 
-def _label_studio_rows(path: str | Path) -> list[dict]:
-    return pa.Table.from_pandas(read_label_studio(path), schema=ANNOTATIONS.schema, preserve_index=False).to_pylist()
-
-
 READERS: dict[str, Callable[[str | Path], list[dict]]] = {
     "review": read_review_export,
-    "label_studio": _label_studio_rows,
+    "label_studio": read_label_studio,
     "geco_labelling": read_labelling,
     "geco_sheet": read_sheet,
     "table": read_plain_table,
