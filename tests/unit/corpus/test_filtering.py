@@ -8,14 +8,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hand_made_parses import hand_made
+from hand_made_parses import hand_made, parse_words
 
 from evenlight.core.contracts.corpus import CANDIDATES, SENTENCES
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.corpus import filtering, parsers
-from evenlight.corpus.filtering import RULES, FilterContext, ParsedSentence, apply_rules, context_of
-from evenlight.corpus.people import read_person_lexicon
+from evenlight.corpus.filtering import (
+    RULES,
+    FilterContext,
+    ParsedSentence,
+    apply_rules,
+    context_of,
+    read_person_lexicon,
+)
 
 LEXICON = Path(__file__).parents[3] / "resources/lexicons/person_nouns.txt"
 NOUNS = frozenset({"widow", "brother", "judge"})
@@ -230,7 +236,7 @@ def test_accepted_sentences_are_kept(mirror):
     labelled = json.loads((mirror / "geco_annotation/merged_labelling_v2.json").read_text(encoding="utf-8"))
     words = [entry["sentence"] for entry in labelled["sentences"].values()]
     assert len(words) == 1610
-    sentences = [ParsedSentence(parse, " ".join(parse.words), 0, "") for parse in parsers.parse_words(nlp, words[::10])]
+    sentences = [ParsedSentence(parse, " ".join(parse.words), 0, "") for parse in parse_words(nlp, words[::10])]
     third, subject = (
         sum(RULES[rule](sentences, context_of(sentences, NOUNS))) / len(sentences)
         for rule in ("third_person_singular", "has_subject")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from hand_made_parses import parse_words
 from spacy.tokens import Doc
 
 from evenlight.core.errors import InputError
@@ -41,7 +42,7 @@ def test_a_small_pipeline_learns(trees, tmp_path):
     nlp.to_disk(tmp_path / "pipeline")
     loaded = parsers.load_parser(tmp_path / "pipeline")
     assert parsers.scheme_of(loaded) == "ud"
-    found = parsers.parse_words(loaded, [tree.words for tree in held_out])
+    found = parse_words(loaded, [tree.words for tree in held_out])
     right = [main_clause(parse) == main_clause(parse_of(tree)) for parse, tree in zip(found, held_out, strict=True)]
     # So few sentences teach a parser but little; what read the wrong arcs would find next to none.
     assert sum(right) > 0.5 * len(right)
@@ -113,7 +114,7 @@ def test_other_languages_give_parts_of_speech_for_tags():
 def test_ewt_reads_both_kinds_of_text(mirror):
     nlp = parsers.load_parser(mirror / "parsers/en_ewt_sm")
     assert parsers.scheme_of(nlp) == "ud"
-    [words] = parsers.parse_words(nlp, [["She", "is", "a", "doctor", "."]])
+    [words] = parse_words(nlp, [["She", "is", "a", "doctor", "."]])
     assert words.words[syntax.root(words)] == "doctor"
     assert list(parsers.parse_texts(nlp, ["", "  \n"])) == [[], []]
 

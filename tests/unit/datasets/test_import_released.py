@@ -88,17 +88,6 @@ def test_a_changed_file_is_refused_and_nothing_is_written(mirrored, tmp_path):
     assert not (tmp_path / "answers.parquet").exists()
 
 
-def test_the_parts_have_every_dialect_and_draw():
-    parts = {"dialect": sources.DIALECT_SHA256, "dialect/uncertainty": sources.DIALECT_DRAWS_SHA256}
-    assert [len(part) for part in parts.values()] == [3 * 2, 4 * 2 * 10]
-    for folder, part in parts.items():
-        for path, digest in part.items():
-            found = sources.SOURCES[f"{folder}/{path}"]
-            assert found.sha256 == digest
-            assert "/dce014cf60b69fbf3d965c2452da3d40095265eb/" in found.url
-            assert found.url.endswith(path)
-
-
 def test_every_part_is_made_of_known_sources_and_archives_are_at_a_commit():
     for name, archive in sources.ARCHIVES.items():
         assert name in released.RELEASES

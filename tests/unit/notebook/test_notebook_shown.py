@@ -12,7 +12,7 @@ import pytest
 from http_services import serving
 from models_for_tests import tiny_classifier
 from test_notebook_models import MODELS, saved
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoConfig, AutoModelForCausalLM
 from wording import says
 
 import evenlight
@@ -202,18 +202,3 @@ def test_groups_are_small_where_texts_take_long(monkeypatch):
     monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
     with bars.progress("task", 15) as bar:
         assert [len(group) for group in bar.groups(list(range(15)))] == [1, 2, 4, 4, 4]
-
-
-def test_groups_change_no_explanation(classifier):
-    """Each text has its own draws, so that it does not matter beside which others it is explained."""
-    together = evenlight.explain(classifier, TEXTS * 3, "lime", samples=50)
-    alone = [evenlight.explain(classifier, [text], "lime", samples=50)[0] for text in TEXTS]
-    np.testing.assert_allclose(together[0].token_score, alone[0].token_score, atol=1e-9)
-
-
-def test_tokenizers_of_transformers_name_the_tokens(tmp_path):
-    folder = saved(tmp_path, "xlm-roberta")
-    found = evenlight.explain(evenlight.load_classifier(folder, device="cpu"), TEXTS, "saliency")
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    read = [tokenizer.convert_ids_to_tokens(tokenizer(text)["input_ids"]) for text in TEXTS]
-    assert found.to_frame()["token"].tolist() == [token for tokens in read for token in tokens]

@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from evenlight.core.contracts.corpus import SENTENCES
+from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table
 from evenlight.corpus import parse as syntax
 from evenlight.corpus.parse import Parse, parse_of
@@ -296,6 +297,27 @@ def apply_rules(sentences: Sequence[ParsedSentence], context: FilterContext) -> 
         {"removed_first": "Int64", "removed_alone": "Int64", "left": "Int64"}
     )
     return left, table.assign(published=table["rule"].map(PUBLISHED))
+
+
+def read_person_lexicon(path: str | Path) -> frozenset[str]:
+    """The nouns of a lexicon, in lower case: one a line, comments after ``#``.
+
+    Raises :class:`InputError` where the file is missing, or a line holds more than one word.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a readable lexicon ({error}); give a text file with one noun a line") from None
+    nouns = set()
+    for number, line in enumerate(lines, 1):
+        entry = line.partition("#")[0].strip()
+        if len(entry.split()) > 1:
+            raise InputError(f"{path}: line {number}, '{entry}', holds several words; write one noun a line")
+        if entry:
+            nouns.add(entry.lower())
+    if not nouns:
+        raise InputError(f"{path}: no noun in it; write one noun a line")
+    return frozenset(nouns)
 
 
 def read_sentences(path: str | Path) -> tuple[pd.DataFrame, list[ParsedSentence]]:

@@ -10,7 +10,8 @@ from evenlight.core.files import json_lines, loaded_json, other_encoding, read_t
 
 # Characters of a value; Python's own limit is shorter than a long text.
 LONGEST_VALUE = 2**24
-PUBLISHED = "delete the file to have it fetched again"  # the remedy for a file whose content is pinned
+# Remedies for a file whose content is pinned, and for one of this repository.
+PUBLISHED, RESTORE = "delete the file to have it fetched again", "restore it from the project's repository"
 
 
 def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -149,11 +150,3 @@ def require_columns(path: str | Path, fields: Sequence[str], header: Sequence[st
         seen = (name if name == name.strip() != "" and name.isprintable() else repr(name) for name in header)
         there = f"the columns are {', '.join(seen)}" if len(header) else "its first row is empty"
         raise InputError(f"{path}: no column {columns}; {there}; {remedy}")
-
-
-def choice(row: dict, field: str, choices: dict, location: str, remedy: str):
-    """The entry of ``choices`` that ``row[field]`` names; else an :class:`InputError` with place, field and choices."""
-    if row[field] not in choices:
-        allowed = ", ".join(repr(name) for name in choices)
-        raise InputError(f"{location}: field '{field}' is {row[field]!r}, not one of {allowed}; {remedy}")
-    return choices[row[field]]

@@ -172,11 +172,8 @@ def _is_any_noun(parse: Parse, word: int, lexicon: GenderedLexicon) -> bool:
 
 
 def _is_person(parse: Parse, run: Sequence[int], lexicon: GenderedLexicon) -> bool:
-    return _is_given(parse, run, lexicon) or any(has_relation(parse, i, ("nsubj", "nsubjpass")) for i in run)
-
-
-def _is_given(parse: Parse, run: Sequence[int], lexicon: GenderedLexicon) -> bool:
-    return lexicon.is_given_name(parse.words[run[0]])
+    is_subject = any(has_relation(parse, i, ("nsubj", "nsubjpass")) for i in run)
+    return is_subject or lexicon.is_given_name(parse.words[run[0]])
 
 
 def _is_family_name(parse: Parse, run: Sequence[int], lexicon: GenderedLexicon) -> bool:

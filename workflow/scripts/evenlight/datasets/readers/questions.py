@@ -14,7 +14,7 @@ from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.columns import Attribute, Columns, without_joint
 from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.settings import Different, Location, Name, Sha256, Text, check_addressed
-from evenlight.texts.fields import Segmenter
+from evenlight.texts.splitting import Segmenter
 
 # Columns that the rows get beside those of the file. Questions have one class, which nothing asks for.
 ITEM, CLASS = "(item)", "(class)"
