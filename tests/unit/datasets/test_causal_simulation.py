@@ -161,6 +161,17 @@ def test_setting_a_variable_changes_it_and_what_it_causes_only(name):
     assert changed == {name} | CHILDREN[name]
 
 
+def test_setting_a_variable_to_its_own_value_or_twice_changes_nothing():
+    parameters = simulated(**dict.fromkeys((*PARAMETERS, *WORDING), 0.4))
+    for noise in noises()[:200]:
+        as_it_is = variables(noise, parameters)
+        for name in CHILDREN:
+            assert variables(noise, parameters, {name: as_it_is[name]}) == as_it_is
+        flipped = variables(noise, parameters, {"gender": not as_it_is["gender"]})
+        # Nothing but the gender and the numbers decides, so the way back leads to where it began.
+        assert variables(noise, parameters, {"gender": not flipped["gender"]}) == as_it_is
+
+
 @pytest.mark.parametrize("parameter", WORDING)
 def test_wording_changes_texts_of_the_second_group_only_and_no_variable(parameter):
     changed = 0
@@ -239,6 +250,28 @@ def test_a_text_tells_the_group_by_words_with_one_counterpart(name):
     evidence = {word for concept in concepts for words in (*concept.strong, *(concept.weak or ())) for word in words}
     assert len(set(men)) == len(set(women)) == len(pairs) == len({*men, *women}) / 2
     assert not {*men, *women} & ({*re.findall(r"\w+", others)} | evidence)
+
+
+def accuracy(features) -> float:
+    """On fresh texts, of a logistic regression on bags of ``features(item)``."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    hasher = pytest.importorskip("sklearn.feature_extraction").FeatureHasher(2**14, input_type="string")
+    items = simulation(training_pairs=500, test_pairs=150).items
+    bags = hasher.transform([features(item) for item in items.itertuples()])
+    train, test = ((items.split == part).to_numpy() for part in ("train", "test"))
+    model = linear_model.LogisticRegression(C=10, max_iter=1000).fit(bags[train], items.label[train])
+    return model.score(bags[test], items.label[test])
+
+
+def words_with(mark):
+    return lambda item: [w.lower() for w, m in zip(item.words, item.ground_truth, strict=True) if m == mark]
+
+
+def test_the_marked_words_alone_tell_the_label():
+    """Neither length nor frames nor the order of the concepts give it away."""
+    assert accuracy(words_with(1)) > 0.97
+    assert abs(accuracy(words_with(0)) - 0.5) < 0.1
+    assert abs(accuracy(lambda item: [f"{n} {v}" for n, v in enumerate(item.carries)]) - 0.5) < 0.1
 
 
 # The reader

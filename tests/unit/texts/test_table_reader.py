@@ -18,9 +18,9 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.datasets import Reader
-from evenlight.datasets.rows import csv_rows
 from evenlight.texts.items import assign_validation, check_items, groups_kept_together, units_of
 from evenlight.texts.splitting import split_words
+from evenlight.texts.table_rows import csv_rows
 from evenlight.texts.words import joined_text, texts_in
 
 ROOT = Path(__file__).parents[3]

@@ -14,7 +14,6 @@ from evenlight.core.factors import ATTRIBUTE
 from evenlight.core.files import refuse_half_characters
 from evenlight.datasets.base import Dataset
 from evenlight.datasets.columns import OPTIONAL, Attribute, Columns
-from evenlight.datasets.rows import is_empty, name_of
 from evenlight.texts.items import (
     assign_test,
     joined_clusters,
@@ -26,6 +25,7 @@ from evenlight.texts.items import (
     unit_problems,
 )
 from evenlight.texts.splitting import spaces_around, split_words
+from evenlight.texts.table_rows import is_empty, name_of
 from evenlight.texts.words import joined_text, texts_in
 
 REMEDY = "correct the table or the dataset's settings"

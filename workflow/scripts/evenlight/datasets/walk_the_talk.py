@@ -14,7 +14,7 @@ import pandas as pd
 from evenlight.core.errors import InputError
 from evenlight.core.files import read_yaml
 from evenlight.datasets.dialect import read_released
-from evenlight.datasets.rows import RESTORE
+from evenlight.texts.table_rows import RESTORE
 
 TALK_COLUMNS = {
     "answers": ("model", "question", "form", "draw", "asked", "answer", "response"),

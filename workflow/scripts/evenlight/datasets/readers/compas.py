@@ -23,9 +23,9 @@ from pydantic import Field, model_validator
 from evenlight.core.factors import ATTRIBUTE
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.fields import SplitSeed, TestShare, ValidationShare
-from evenlight.datasets.rows import PUBLISHED, csv_rows
 from evenlight.settings import Different, Text, refusal, shown
 from evenlight.texts.splitting import text_columns
+from evenlight.texts.table_rows import PUBLISHED, csv_rows
 
 if TYPE_CHECKING:
     import pandas as pd

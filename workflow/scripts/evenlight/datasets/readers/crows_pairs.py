@@ -17,8 +17,8 @@ from pydantic import Field
 from evenlight.corpus.annotation.lexicon import GenderedLexicon, read_gendered_lexicon
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.fields import SplitSeed, TestShare, ValidationShare
-from evenlight.datasets.rows import PUBLISHED, csv_rows
 from evenlight.texts.splitting import spaces_around, split_words
+from evenlight.texts.table_rows import PUBLISHED, csv_rows
 
 CROWS_PAIRS = "crows_pairs/crows_pairs_anonymized.csv"
 CROWS_PAIRS_ATTRIBUTES = {  # and the bias types of the file

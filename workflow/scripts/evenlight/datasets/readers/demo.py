@@ -15,8 +15,8 @@ from typing import ClassVar, Literal
 from evenlight.core.files import read_yaml
 from evenlight.corpus.annotation import GROUPS
 from evenlight.datasets.base import Dataset
-from evenlight.datasets.rows import RESTORE
 from evenlight.datasets.variants import Variants
+from evenlight.texts.table_rows import RESTORE
 
 DEMO = "resources/demo/sentences.yaml"
 _MARKING = re.compile(r"(\{[^{}\[\]]*\}|\[[^{}\[\]]*\])")

@@ -16,9 +16,9 @@ from pydantic import Field
 from evenlight.core.factors import ATTRIBUTE
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.fields import SplitSeed, ValidationShare
-from evenlight.datasets.rows import PUBLISHED, csv_rows
 from evenlight.settings import Different
 from evenlight.texts.splitting import Segmenter, spaces_around, split_words
+from evenlight.texts.table_rows import PUBLISHED, csv_rows
 
 GENERAL, DIRECTED = "general", "directed"
 ENGLISH = "english"

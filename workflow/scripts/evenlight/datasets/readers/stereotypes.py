@@ -19,8 +19,8 @@ from pydantic import Field
 from evenlight.core.files import read_yaml
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.fields import GROUPS, SplitSeed, TestShare, ValidationShare
-from evenlight.datasets.rows import RESTORE
 from evenlight.datasets.simulation_texts import MARKING
+from evenlight.texts.table_rows import RESTORE
 
 THEMES = "resources/stereotypes/themes.yaml"
 

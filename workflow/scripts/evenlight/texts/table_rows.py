@@ -69,7 +69,7 @@ def read_rows(path: Path) -> list:
 def _located_rows(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
     """The same rows, each with its place."""
     if path.suffix == ".parquet":
-        yield from _parquet_rows(path, None, remedy)
+        yield from parquet_rows(path, None, remedy)
     elif path.suffix == ".jsonl":
         yield from json_lines(path, remedy)
     elif path.suffix == ".json":
@@ -83,7 +83,7 @@ def _located_rows(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
         raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
 
 
-def _parquet_rows(
+def parquet_rows(
     path: Path, fields: Sequence[str] | None, remedy: str, others: bool = False
 ) -> Iterator[tuple[str, dict]]:
     """(file and row, row) of each row of a Parquet file, of some columns, all others too, or all; rows count from 1."""
@@ -116,7 +116,7 @@ def named_rows(path: Path, fields: Iterable[str], remedy: str, others: bool = Fa
         yield from csv_rows(path, fields, remedy)
         return
     if path.suffix.lower() == ".parquet":
-        yield from _parquet_rows(path, fields, remedy, others)
+        yield from parquet_rows(path, fields, remedy, others)
         return
     rows = list(_located_rows(path, "write it again"))
     # A row of JSON may leave out what it has not.
