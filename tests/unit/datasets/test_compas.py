@@ -95,6 +95,24 @@ def test_every_person_is_an_item_and_both_classes_are_split_alike(loaded):
     assert not loaded(people(), split_seed=1).items.split.equals(items.split)
 
 
+def test_matched_people_are_pairs_of_the_test_split_with_one_label_and_of_one_age(loaded):
+    rows = [row | {"age_cat": age} for row, age in zip(people(80), cycle(compas.AGES), strict=False)]
+    dataset = loaded(rows, match=["male", "female"], match_on=["age"], test_share=0.5)
+    items, units = dataset.items, dataset.units
+    check_items(items, units, "compas")
+    people_of = units[units.factor == "gender"].groupby("unit_id").item_id.agg(list)
+    pairs = people_of[people_of.map(len) == 2]
+    assert len(pairs) > 5
+    by_id = items.assign(age=[" ".join(words[7:12]) for words in items.words]).set_index("item_id")
+    for pair in pairs:
+        two = by_id.loc[pair]
+        assert set(two.split) == {"test"}
+        assert set(two["attribute.gender"]) == {"male", "female"}
+        assert two[["label", "age", "cluster"]].nunique().eq(1).all()
+    assert (units.item_id == units.unit_id)[units.factor == "race"].all()
+    assert dataset.notes[-1].startswith(f"test: {len(pairs)} pairs of ")
+
+
 def test_the_published_counts(mirror):
     files = {COMPAS: mirror / COMPAS}
     dataset = datasets.load(files, datasets.Reader.parse(SETTINGS))

@@ -96,7 +96,8 @@ def case(template: int, group: str, *, number: int = 0, made_from: str = "", **c
 def templates() -> list[dict]:
     """Four templates, of which the second was made from the first, and one that lacks a group."""
     rows = [case(1, group) for group in PEOPLE]
-    harmless = {"made_from": "1", "label_gold": "non-hateful", "direction": "-", "focus_words": "-"}
+    # The multilingual files write a number so.
+    harmless = {"made_from": "1.0", "label_gold": "non-hateful", "direction": "-", "focus_words": "-"}
     rows += [case(2, group, **harmless) for group in PEOPLE]
     rows += [case(3, group, number=number, direction="general") for group in PEOPLE for number in range(2)]
     rows += [case(4, group, functionality="slur_h") for group in PEOPLE]
