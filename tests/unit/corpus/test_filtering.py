@@ -1,6 +1,7 @@
 """Every rule of the filter by cases, near-duplicates against a plain count, and the table of what was removed."""
 
 import json
+import time
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -243,6 +244,26 @@ def test_accepted_sentences_are_kept(mirror):
     )
     assert third > 0.88
     assert subject > 0.9
+
+
+@pytest.mark.slow
+def test_eight_times_as_many_sentences_take_about_eight_times_as_long():
+    """Some rules compare sentences with each other; each pair of them would take 64 times as long."""
+    draw = np.random.default_rng(0)
+    words = np.array([f"word{i}" for i in range(3000)])
+    sentences = [
+        plain("He sees " + " ".join(draw.choice(words, draw.integers(4, 27))) + " .", book=i // 100)
+        for i in range(8000)
+    ]
+
+    def seconds(count: int) -> float:
+        start = time.process_time()
+        left, _ = apply_rules(sentences[:count], context_of(sentences[:count], NOUNS))
+        assert len(left) == count
+        return time.process_time() - start
+
+    few = sorted(seconds(1000) for _ in range(3))[1]
+    assert seconds(8000) < 3 * 8 * few
 
 
 def test_a_lexicon_that_cannot_be_read_is_refused(tmp_path):

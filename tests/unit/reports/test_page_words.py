@@ -10,6 +10,7 @@ from itertools import combinations
 import jsonschema
 import numpy as np
 import pandas as pd
+import prose
 import pyarrow.parquet as pq
 import pytest
 from page_study import LABELS, SUBJECTS, PageStudy, with_verdicts
@@ -582,6 +583,14 @@ def test_a_line_says_what_explanations_cost_once_for_those_that_are_computed_tog
     assert said in audit.page
 
 
+def test_the_page_speaks_plainly(audit, tmp_path):
+    path = tmp_path / "audit.html"
+    path.write_text(re.sub(r"<script.*?</script>", "", audit.page, flags=re.DOTALL), encoding="utf-8")
+    read = list(prose.sentences(path))
+    assert len(read) > 50
+    assert [sentence for sentence in read if sentence.length > prose.LONGEST or prose.old_words(sentence.text)] == []
+
+
 def test_without_texts_no_word_of_the_data_is_told(study, effects, tmp_path):
     content = study.audit(effects, texts=False)
     paths = [tmp_path / name for name in ("index.html", "audit.json", "audit.md")]
@@ -685,6 +694,21 @@ def test_a_group_of_which_only_random_explanations_were_compared_is_not_said_to_
     )
     assert any("4 comparisons of random" in text for text in content["controls"])
     assert not [text for text in content["not_tested"] if "was not compared" in text]
+
+
+def test_no_text_of_data_or_study_is_markup(tmp_path):
+    words = {"male": (HOSTILE, HOSTILE), "female": ("She", HOSTILE)}
+    study = AuditedStudy(tmp_path, seeds=(0, 1), words=words)
+    names = {"models": {"small": HOSTILE}, "datasets": {"plots": HOSTILE}, "explainers": {"ig": HOSTILE, "lime": "l"}}
+    content = study.audit(study.effects(), **names, frame={"title": HOSTILE, "languages": [HOSTILE]})
+    html = content.page
+    seen = Seen()
+    seen.feed(html)
+    assert "img" not in seen.tags
+    assert HOSTILE in "".join(seen.texts)
+    assert "default-src 'none'" in html
+    told = card(content)
+    assert not re.search(r"(?<!\\)(<|\[a)", told)
 
 
 class Seen(HTMLParser):
