@@ -4,7 +4,6 @@ import base64
 import json
 import re
 import shutil
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -372,28 +371,6 @@ def test_a_keyboard_is_enough(reader):
     assert reader.ask("document.querySelectorAll('#list [aria-current]').length") == 1
 
 
-def test_a_screen_reader_gets_names_headings_and_charts(reader):
-    reader.open()
-    nodes = reader.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-    found = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
-    controls = [
-        name for role, name in found if role in ("combobox", "searchbox", "spinbutton", "button", "link", "region")
-    ]
-    assert all(controls)
-    headings = [name for role, name in found if role == "heading"]
-    assert [name for name in headings if name in ("Verdict", "Scores", "Pairs", "Words by group")] == [
-        "Verdict", "Scores", "Pairs", "Words by group"
-    ]  # fmt: skip
-    charts = {name for role, name in found if role in ("graphics-document", "GraphicsDocument", "image", "img")}
-    assert any("first group wins" in name for name in charts), found
-    assert {"main", "status", "banner"} <= {role for role, _ in found}
-    levels = reader.ask(
-        "[...document.querySelectorAll('h1, h2, h3, h4, h5')].map((heading) => Number(heading.tagName[1]))"
-    )
-    assert levels[0] == 1
-    assert all(below - above <= 1 for above, below in pairwise(levels))
-
-
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory) -> Path:
     """A page with all of its sections."""
@@ -431,20 +408,6 @@ def test_it_is_printed_whole(driver, audited):
     assert not reader.ask("document.querySelector('.skip').checkVisibility()")
     assert reader.ask("[...document.querySelectorAll('details p')].every((answer) => answer.checkVisibility())")
     assert base64.b64decode(reader.driver.print_page(PrintOptions())).startswith(b"%PDF")
-
-
-def test_a_phone_shows_it_without_scrolling_sideways(reader):
-    reader.open(width=PHONE)
-    assert reader.ask("document.documentElement.scrollWidth") <= PHONE
-    assert (
-        reader.ask(
-            "Math.max(...[...document.querySelectorAll('svg')].map((chart) => chart.getBoundingClientRect().right))"
-        )
-        <= PHONE
-    )
-    tops = [side.rect["y"] for side in reader.driver.find_elements(By.CSS_SELECTOR, "#sides > div")]
-    assert tops[0] < tops[1]
-    assert reader.messages() == []
 
 
 def test_no_number_of_a_question_is_cut(reader):
@@ -548,25 +511,6 @@ def test_the_chart_has_the_share_and_the_limits_of_the_table(reader, study):
             assert numbers == pytest.approx([100 * value for value in expected], abs=2e-3)
 
 
-@pytest.mark.parametrize("width", [PHONE, 1366])
-def test_what_assistive_technology_needs_is_there(reader, width):
-    reader.open(width=width)
-    unnamed = "(part) => !part.getAttribute('aria-label') && !part.closest('[aria-hidden=true]')"
-    parts = "[...document.querySelectorAll('svg [role=graphics-symbol], svg [role=img]')]"
-    assert reader.ask(f"{parts}.length") > 3
-    assert reader.ask(f"{parts}.filter({unnamed}).map((part) => part.outerHTML)") == []
-    unreached = (
-        "(box) => ['auto', 'scroll'].includes(getComputedStyle(box).overflowX) && box.scrollWidth > box.clientWidth"
-    )
-    boxes = "[...document.querySelectorAll('main *')]"
-    assert (
-        reader.ask(f"{boxes}.filter({unreached}).filter((box) => box.tabIndex < 0).map((box) => box.outerHTML)") == []
-    )
-    nodes = reader.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-    regions = [node["name"]["value"] for node in nodes if not node["ignored"] and node["role"]["value"] == "region"]
-    assert len(regions) == len(set(regions)) > 5
-
-
 @pytest.mark.parametrize(("media", "scheme"), [("screen", "light"), ("screen", "dark"), ("print", "dark")])
 def test_all_text_can_be_read(reader, media, scheme):
     reader.open(media=media, scheme=scheme)
@@ -602,21 +546,6 @@ def test_every_question_of_every_kind_is_on_paper_whatever_is_listed(driver, tmp
             reader.ask("window.dispatchEvent(new Event(arguments[0]))", event)
         counts.append((reader.ask(rows), reader.text("#questions-found")))
     assert counts == [(20, "20 questions of 40."), (40, "40 questions of 40."), (20, "20 questions of 40.")]
-
-
-def test_all_that_the_view_shows_is_on_paper(reader):
-    """On a sheet as wide as A4 nothing has to be scrolled, so nothing is cut off."""
-    reader.open("#explainer=lime", width=720, media="print")
-    for part in ("badge", "effects", "scores", "list", "sides", "words"):
-        assert reader.ask("document.getElementById(arguments[0]).checkVisibility()", part), part
-    cut = "(box) => !['visible', 'clip'].includes(getComputedStyle(box).overflowX) && box.scrollWidth > box.clientWidth"
-    assert (
-        reader.ask(f"[...document.querySelectorAll('main :not(.hidden)')].filter({cut}).map((box) => box.outerHTML)")
-        == []
-    )
-    overflow = "(box) => getComputedStyle(box).overflowX"
-    assert set(reader.ask(f"[...document.querySelectorAll('.marked, .scroll')].map({overflow})")) == {"visible"}
-    assert base64.b64decode(reader.driver.print_page()).startswith(b"%PDF")
 
 
 def test_a_chart_is_saved_as_a_vector_file(reader, tmp_path):

@@ -1,6 +1,19 @@
-"""Parses written down by hand, for tests that need no parser."""
+"""Parses for tests: written down by hand, or of words that a parser keeps as one sentence."""
 
+from collections.abc import Iterable, Iterator, Sequence
+
+from evenlight.corpus.mending import mended
 from evenlight.corpus.parse import Parse
+
+
+def parse_words(nlp, sentences: Iterable[Sequence[str]]) -> Iterator[Parse]:
+    """The parse of each sentence that is given as words."""
+    from spacy.tokens import Doc
+
+    from evenlight.corpus.parsers import from_doc, scheme_of
+
+    docs = (Doc(nlp.vocab, words=list(words), sent_starts=[i == 0 for i in range(len(words))]) for words in sentences)
+    return (mended(from_doc(doc, scheme_of(nlp))) for doc in nlp.pipe(docs))
 
 
 def hand_made(text: str, scheme: str = "ud") -> Parse:

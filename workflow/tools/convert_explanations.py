@@ -25,8 +25,8 @@ from safetensors.torch import load as load_tensors
 
 from evenlight.core.errors import InputError
 from evenlight.core.tables import replacing
-from evenlight.datasets.rows import read_rows
 from evenlight.jobs.command_line import run
+from evenlight.texts.table_rows import read_rows
 
 AGGREGATIONS = {
     "sum": lambda values: values.sum(-1),

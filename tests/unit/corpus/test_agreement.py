@@ -114,19 +114,6 @@ def test_complete_agreement_is_one_and_of_one_category_undefined():
         assert math.isnan(coefficient(one[:0]))
 
 
-def test_alpha_leaves_out_units_with_one_rating():
-    ratings = units((0, 0, _), (1, 1, 1), (0, 1, 1))
-    more = units((0, 0, _), (1, 1, 1), (0, 1, 1), (5, _, _), (_, _, _))
-    assert krippendorffs_alpha(more) == krippendorffs_alpha(ratings)
-
-
-def test_names_of_categories_and_order_do_not_matter():
-    ratings = units((0, 0, 1), (1, 1, 1), (2, 0, 2), (0, 0, 0))
-    renamed = np.array([7, 3, 1])[ratings][::-1, ::-1]
-    assert fleiss_kappa(renamed) == pytest.approx(fleiss_kappa(ratings))
-    assert krippendorffs_alpha(renamed) == pytest.approx(krippendorffs_alpha(ratings))
-
-
 # Annotations -----------------------------------------------------------------------------------------------------
 
 

@@ -2,14 +2,10 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
-from commands import run_command
 
-from evenlight.core.contracts.corpus import CANDIDATES, DRAFTS
 from evenlight.core.errors import InputError
-from evenlight.core.tables import read_table, write_table
 from evenlight.corpus.annotation import GROUPS, SCOPES
 from evenlight.corpus.annotation.drafting import drafted_words, drafts, name_drawer
 from evenlight.corpus.annotation.grammar import gender_of_pronoun, plural_verb, pronoun_case
@@ -203,29 +199,6 @@ def test_wrong_word_lists_are_refused(tmp_path, words, names, message):
         read_gendered_lexicon(tmp_path / "words.yaml", tmp_path / "names.yaml")
     with pytest.raises(InputError, match="no such file"):
         read_gendered_lexicon(tmp_path / "elsewhere.yaml", NAMES)
-
-
-def candidates() -> list[dict]:
-    """Rows of the CANDIDATES contract: some of the test sentences."""
-    columns = ("words", "lemmas", "tags", "features", "heads", "relations")
-    return [
-        {"sentence_id": f"s{number}", "paragraph_id": "p", "book_id": 1, "author": "", "text": ""}
-        | {column: list(getattr(parse, column)) for column in columns}
-        | {"scheme": "ud", "root": 0, "subject": grammatical_subject(parse, LEXICON)}
-        for number, parse in enumerate(PARSES[:12])
-    ]
-
-
-@pytest.mark.parametrize("names", ["pronoun", "drawn"])
-def test_the_script_writes_the_contract(tmp_path, names):
-    write_table(pd.DataFrame(candidates()), tmp_path / "candidates.parquet", CANDIDATES)
-    command = [ROOT / "workflow" / "scripts" / "corpus/draft_variants.py"]
-    command += ["--settings", f'{{"names": "{names}", "seed": 0}}', "--candidates", tmp_path / "candidates.parquet"]
-    command += ["--words", WORDS, "--names", NAMES, "--output", tmp_path / "drafts.parquet"]
-    assert run_command(*command).returncode == 0
-    table = read_table(tmp_path / "drafts.parquet", DRAFTS)
-    assert len(table) == 72
-    assert (table.words.map(len) == table.ground_truth.map(len)).all()
 
 
 def test_published_forms_keep_their_gender_and_most_come_back(mirror):

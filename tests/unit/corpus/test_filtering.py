@@ -4,19 +4,27 @@ import json
 import time
 from dataclasses import asdict
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from hand_made_parses import hand_made
+from hand_made_parses import hand_made, parse_words
 
 from evenlight.core.contracts.corpus import CANDIDATES, SENTENCES
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.corpus import filtering, parsers
-from evenlight.corpus.filtering import RULES, FilterContext, ParsedSentence, apply_rules, context_of
-from evenlight.corpus.people import read_person_lexicon
+from evenlight.corpus.filtering import (
+    RULES,
+    FilterContext,
+    ParsedSentence,
+    apply_rules,
+    context_of,
+    read_person_lexicon,
+)
 
+LEXICON = Path(__file__).parents[3] / "resources/lexicons/person_nouns.txt"
 NOUNS = frozenset({"widow", "brother", "judge"})
 
 
@@ -229,7 +237,7 @@ def test_accepted_sentences_are_kept(mirror):
     labelled = json.loads((mirror / "geco_annotation/merged_labelling_v2.json").read_text(encoding="utf-8"))
     words = [entry["sentence"] for entry in labelled["sentences"].values()]
     assert len(words) == 1610
-    sentences = [ParsedSentence(parse, " ".join(parse.words), 0, "") for parse in parsers.parse_words(nlp, words[::10])]
+    sentences = [ParsedSentence(parse, " ".join(parse.words), 0, "") for parse in parse_words(nlp, words[::10])]
     third, subject = (
         sum(RULES[rule](sentences, context_of(sentences, NOUNS))) / len(sentences)
         for rule in ("third_person_singular", "has_subject")
@@ -268,3 +276,10 @@ def test_a_lexicon_that_cannot_be_read_is_refused(tmp_path):
     path.write_text("# nothing\n")
     with pytest.raises(InputError, match="no noun"):
         read_person_lexicon(path)
+
+
+def test_the_committed_lexicon_holds_people_and_the_licence():
+    nouns = read_person_lexicon(LEXICON)
+    assert {"widow", "governess", "brother", "miller", "stranger", "clergyman", "girl"} <= nouns
+    assert nouns.isdisjoint({"storm", "house", "head", "family", "someone", "letter", "love", "dog"})
+    assert "WordNet 3.0 Copyright 2006 by Princeton University" in LEXICON.read_text(encoding="utf-8")

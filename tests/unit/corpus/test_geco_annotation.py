@@ -90,18 +90,15 @@ def broken(change) -> dict:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda e: e.pop("idx"), r"mapping.*'idx', 'sentence', 'tags'.*'versions'"),
-        (lambda e: e.update(idx="7"), r"'idx'.*whole"),
-        (lambda e: e["sentence"].append(3), r"'sentence' must.*words"),
-        (lambda e: e["versions"].pop("subj"), r"'versions' must.*all and subj"),
-        (lambda e: e["versions"]["all"]["gender"]["male"].pop("labelling"), "'versions' must have"),
-        (lambda e: e["tags"].update({"8": {"tag": 5}}), r"label at word 8, but there are 8 words \(from 0\)"),
-        (lambda e: e["tags"].update({"1": {"tag": 9}}), r"label of word 1.*known 'tag', is {'tag': 9}"),
-        (lambda e: e["versions"]["all"]["gender"]["male"]["labelling"].update({"1": {}}), "label of word 1"),
+        (lambda e: e.pop("idx"), "'idx'"),
+        (lambda e: e.update(idx="7"), "ValueError"),
+        (lambda e: e["versions"].pop("subj"), "'subj'"),
+        (lambda e: e["versions"]["all"]["gender"]["male"]["labelling"].update({"8": {"replacement": "x"}}), "range"),
+        (lambda e: e["versions"]["all"]["gender"]["male"]["labelling"].update({"1": 5}), "'get'"),
     ],
 )
 def test_a_wrong_labelling_is_refused_with_the_sentence(change, message, labelling):
-    with pytest.raises(InputError, match=f"labelling.json: sentence 1: .*{message}"):
+    with pytest.raises(InputError, match=f"labelling.json: sentence 1: not as published.*{message}.*restore"):
         import_annotations([labelling(ENTRY, broken(change))])
 
 
@@ -194,31 +191,6 @@ def folder(mirror):
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there; it holds GECO's labelling and sheets, as published")
     return folder
-
-
-@pytest.fixture(scope="module")
-def published(mirror) -> dict:
-    names = [f"geco/binary_gender_{words}/{split}.jsonl" for words in ("all", "subj") for split in ("train", "test")]
-    return {name: mirror / name for name in names}
-
-
-def test_identical_words_counted_without_the_library(folder, published):
-    """From the raw files: replacements word by word; and the ground truth is where the published forms differ."""
-    labelled = json.loads((folder / "merged_labelling_v2.json").read_text(encoding="utf-8"))["sentences"]
-    rows = {
-        (name.split("_")[-1].split("/")[0], row["gender"], row["sentence_idx"]): row
-        for name, path in published.items()
-        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    }
-    identical = Counter()
-    for (scope, gender, index), row in rows.items():
-        entry = labelled[str(index)]
-        replaced = entry["versions"][scope]["gender"][gender]["labelling"]
-        words = [replaced.get(str(i), {}).get("replacement", word) for i, word in enumerate(entry["sentence"])]
-        identical[words == row["sentence"]] += 1
-        male, female = rows[scope, "male", index], rows[scope, "female", index]
-        assert row["ground_truth"] == [int(a != b) for a, b in zip(male["sentence"], female["sentence"], strict=True)]
-    assert identical == {True: 6017, False: 423}
 
 
 def test_agreement_between_the_sheets(folder):

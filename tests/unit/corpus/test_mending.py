@@ -57,13 +57,3 @@ def test_a_name_before_the_verb_becomes_its_subject(text):
 def test_nothing_else_is_changed(text):
     parse = hand_made(text)
     assert mended(parse) == parse
-
-
-def test_mending_is_idempotent():
-    once = mended(hand_made("Rhonda/NNP/2/compound tries/NNS/0/root to/TO/4/mark flee/VB/2/acl ././2/punct"))
-    assert mended(once) == once
-
-
-def test_an_empty_sentence_stays_empty():
-    empty = syntax.Parse((), (), (), (), (), (), "ud")
-    assert mended(empty) == empty

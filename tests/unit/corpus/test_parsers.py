@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from hand_made_parses import parse_words
 from spacy.tokens import Doc
 
 from evenlight.core.errors import InputError
@@ -41,7 +42,7 @@ def test_a_small_pipeline_learns(trees, tmp_path):
     nlp.to_disk(tmp_path / "pipeline")
     loaded = parsers.load_parser(tmp_path / "pipeline")
     assert parsers.scheme_of(loaded) == "ud"
-    found = parsers.parse_words(loaded, [tree.words for tree in held_out])
+    found = parse_words(loaded, [tree.words for tree in held_out])
     right = [main_clause(parse) == main_clause(parse_of(tree)) for parse, tree in zip(found, held_out, strict=True)]
     # So few sentences teach a parser but little; what read the wrong arcs would find next to none.
     assert sum(right) > 0.5 * len(right)
@@ -113,6 +114,41 @@ def test_other_languages_give_parts_of_speech_for_tags():
 def test_ewt_reads_both_kinds_of_text(mirror):
     nlp = parsers.load_parser(mirror / "parsers/en_ewt_sm")
     assert parsers.scheme_of(nlp) == "ud"
-    [words] = parsers.parse_words(nlp, [["She", "is", "a", "doctor", "."]])
+    [words] = parse_words(nlp, [["She", "is", "a", "doctor", "."]])
     assert words.words[syntax.root(words)] == "doctor"
     assert list(parsers.parse_texts(nlp, ["", "  \n"])) == [[], []]
+
+
+# Treebanks
+
+ROW = "1\tGo\t_\tVERB\tVB\t_\t0\troot\t_\t_"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no sentence"),
+        ("# nothing\n\n", "no sentence"),
+        (f"{ROW}\n2\t.\n\n", "line 2 has 2 fields, CoNLL-U has 10"),
+        (ROW.replace("\t0\t", "\t4\t"), "line 1: word '1' with head '4'"),
+        (ROW.replace("1\t", "2\t", 1), "line 1: word '2'"),
+        (ROW.replace("\t0\t", "\t_\t"), "head '_'"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_its_line(tmp_path, text, message):
+    path = tmp_path / "bad.conllu"
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"bad.conllu: .*{message}"):
+        read_conllu(path)
+
+
+def test_words_are_read_where_a_token_holds_several(tmp_path):
+    path = tmp_path / "tokens.conllu"
+    without_space = ROW.removesuffix("_") + "SpaceAfter=No"
+    path.write_text(
+        f"1-2\tGo!\t_\t_\t_\t_\t_\t_\t_\t_\n{without_space}\n2\t!\t_\tPUNCT\t.\t_\t1\tpunct\t_\t_\n2.1\tx" + "\t_" * 8
+    )
+    [tree] = read_conllu(path)
+    assert tree.words == ("Go", "!")
+    assert tree.heads == (0, 0)
+    assert tree.spaces == (False, True)

@@ -195,26 +195,6 @@ def annotations(tmp_path) -> Path:
     return path
 
 
-def test_the_commands_write_tables_that_fit_together(annotations, tmp_path):
-    agreement, disputed = tmp_path / "agreement.csv", tmp_path / "disagreements.csv"
-    done = run(
-        "corpus/measure_agreement.py", "--annotations", annotations, "--output", agreement, "--disagreements", disputed
-    )
-    assert done.returncode == 0, done.stderr
-    assert "1 sentences with 1 disagreements" in done.stdout
-    assert disputed.read_text().splitlines()[1] == "s1,word,all,female,2,him,her,him"
-    resolved, how = tmp_path / "resolved.parquet", tmp_path / "resolution.csv"
-    flags = ("--annotations", annotations, "--output", resolved, "--disagreements", how)
-    done = run("corpus/resolve_annotations.py", "--method", "majority", *flags)
-    assert done.returncode == 0, done.stderr
-    assert "sentences left out: 1 of 2" in done.stdout
-    assert [row["sentence_id"] for row in read_arrow(resolved, ANNOTATIONS).to_pylist()] == ["s2"]
-    assert how.read_text().splitlines()[1] == "s1,word,all,female,2,him,her,him,left out: tie,"
-    refused = run("corpus/resolve_annotations.py", "--method", "adjudication", *flags)
-    assert refused.returncode == 1
-    assert "name the adjudicator's" in refused.stderr
-
-
 def test_a_review_export_adjudicates(annotations, tmp_path):
     sentence = {key: version("Ann", *HIM)[key] for key in ("sentence_id", "source", "decision", "reason", "forms")}
     export = {
@@ -233,3 +213,6 @@ def test_a_review_export_adjudicates(annotations, tmp_path):
     done = run("corpus/resolve_annotations.py", "--method", "adjudication", "--adjudication", file, *flags)
     assert done.returncode == 0, done.stderr
     assert words_of(read_arrow(resolved, ANNOTATIONS).to_pylist()[:1]) == list(HIM)
+    refused = run("corpus/resolve_annotations.py", "--method", "adjudication", *flags)
+    assert refused.returncode == 1
+    assert "name the adjudicator's" in refused.stderr

@@ -10,7 +10,7 @@ import pytest
 from evenlight.core.contracts.corpus import ARTICLES, PARAGRAPHS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import checked
-from evenlight.corpus import gutenberg, wikipedia
+from evenlight.corpus import gutenberg
 from evenlight.corpus.pages import FetchedPage, Refused, normal_address, stored
 from evenlight.corpus.wikipedia import (
     Article,
@@ -298,12 +298,6 @@ def test_a_disambiguation_page_is_followed_once():
     back = page(f'<ul><li><a href="/wiki/Emma">Emma</a></li></ul>{box}', "Emma (novel)")
     found, _ = find_articles(books((1, "Emma", "Jane Austen")), site(loop, back), FINDING, {})
     assert found["status"].to_list() == ["missing"]
-
-
-def test_a_resolver_can_be_plugged_in(monkeypatch):
-    monkeypatch.setitem(wikipedia.RESOLVERS, "mine", lambda book, fetch, limit: [Candidate("A", "u", "u", 0.9)])
-    found, _ = find_articles(books((1, "Emma", "")), site(), replace(FINDING, resolvers=["mine"]), {})
-    assert found[["status", "article"]].to_numpy().tolist() == [["matched", "A"]]
 
 
 def test_a_decision_goes_before_the_score():

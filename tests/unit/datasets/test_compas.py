@@ -7,12 +7,9 @@ from itertools import cycle, product
 import pytest
 
 from evenlight import datasets
-from evenlight.core.errors import InputError
 from evenlight.datasets.readers import compas
 from evenlight.datasets.readers.compas import COMPAS, COMPAS_LEVELS
-from evenlight.statistics.comparisons.cells import design_of
-from evenlight.statistics.comparisons.study import Comparison
-from evenlight.texts.items import check_items, forms_of, units_of
+from evenlight.texts.items import check_items, units_of
 
 ROW = {"id": "7", "sex": "Male", "age_cat": "Less than 25", "race": "African-American", "priors_count": "3"}
 ROW |= {"days_b_screening_arrest": "-1", "c_charge_degree": "M", "is_recid": "1", "score_text": "High"}
@@ -67,7 +64,7 @@ def people(count: int = 20) -> list[dict]:
     ],
 )
 def test_text_of_a_row(changed, text):
-    assert compas.text_of(ROW | changed, "here") == text
+    assert compas.text_of(ROW | changed) == text
 
 
 def test_the_published_filter():
@@ -78,7 +75,7 @@ def test_the_published_filter():
         ("c_charge_degree", ("O",), False),
         ("score_text", ("N/A",), False),
     ):
-        assert {compas.is_kept(ROW | {field: value}, "here") for value in values} == {kept}, field
+        assert {compas.is_kept(ROW | {field: value}) for value in values} == {kept}, field
 
 
 def test_every_person_is_an_item_and_both_classes_are_split_alike(loaded):
@@ -98,22 +95,22 @@ def test_every_person_is_an_item_and_both_classes_are_split_alike(loaded):
     assert not loaded(people(), split_seed=1).items.split.equals(items.split)
 
 
-def test_refusals(loaded):
-    rows = people()
-    for field, value, allowed in (
-        ("sex", "X", "'Female', 'Male'"),
-        ("race", "Martian", "'African-American', 'Asian'"),
-        ("age_cat", "old", "'Less than 25'"),
-        ("score_text", "Unknown", "'Low', 'Medium', 'High'"),
-        ("two_year_recid", "2", "'0', '1'"),
-        ("priors_count", "-1", "a whole number"),
-        ("days_b_screening_arrest", "soon", "a whole number"),
-    ):
-        message = rf"compas\.csv, row 4: field '{field}' is '{value}', not (one of )?{allowed}.*; delete"
-        with pytest.raises(InputError, match=message):
-            loaded([*rows[:2], rows[2] | {field: value}, *rows[3:]])
-    with pytest.raises(InputError, match="no row passes ProPublica's filter"):
-        loaded([ROW | {"is_recid": "-1"}])
+def test_matched_people_are_pairs_of_the_test_split_with_one_label_and_of_one_age(loaded):
+    rows = [row | {"age_cat": age} for row, age in zip(people(80), cycle(compas.AGES), strict=False)]
+    dataset = loaded(rows, match=["male", "female"], match_on=["age"], test_share=0.5)
+    items, units = dataset.items, dataset.units
+    check_items(items, units, "compas")
+    people_of = units[units.factor == "gender"].groupby("unit_id").item_id.agg(list)
+    pairs = people_of[people_of.map(len) == 2]
+    assert len(pairs) > 5
+    by_id = items.assign(age=[" ".join(words[7:12]) for words in items.words]).set_index("item_id")
+    for pair in pairs:
+        two = by_id.loc[pair]
+        assert set(two.split) == {"test"}
+        assert set(two["attribute.gender"]) == {"male", "female"}
+        assert two[["label", "age", "cluster"]].nunique().eq(1).all()
+    assert (units.item_id == units.unit_id)[units.factor == "race"].all()
+    assert dataset.notes[-1].startswith(f"test: {len(pairs)} pairs of ")
 
 
 def test_the_published_counts(mirror):
@@ -141,29 +138,3 @@ def test_the_published_counts(mirror):
     assert both.level.nunique() == 12
     assert (both.level == "female+asian").sum() == 2
     assert Counter(both.level.str.split("+").str[1]) == Counter(items["attribute.race"])
-
-
-def test_race_and_gender_together_can_be_compared(mirror):
-    """African American women and men of the test split, counted in the table itself; none of them is in both."""
-    dataset = datasets.load({COMPAS: mirror / COMPAS}, datasets.Reader.parse(SETTINGS))
-    test = dataset.items.loc[dataset.items["split"] == "test", ["item_id", "cluster"]]
-    comparison = Comparison("gender+race", "female+african_american", "male+african_american")
-    design = design_of(comparison, forms_of(dataset.units, comparison.factor), test)
-    rows = {row["id"].zfill(5): row for _, row in compas.csv_rows(mirror / COMPAS, compas.FIELDS, "")}
-    kinds = Counter((rows[item]["sex"], rows[item]["race"]) for item in test["item_id"])
-    assert len(design.a.items) == kinds["Female", "African-American"] > 50
-    assert len(design.b.items) == kinds["Male", "African-American"] > 300
-    assert not design.paired
-    assert not set(design.a.items) & set(design.b.items)
-
-
-def test_what_the_printed_examples_say_of_felonies(mirror):
-    """The printed example that was arrested again can only have been one with a felony, which the text leaves out."""
-    rows = [
-        row
-        for place, row in compas.csv_rows(mirror / COMPAS, compas.FIELDS, "")
-        if compas.is_kept(row, place)
-        and (row["priors_count"], row["score_text"], row["age_cat"]) == ("1", "Low", "Less than 25")
-        and (row["race"], row["sex"], row["two_year_recid"]) == ("Hispanic", "Male", "1")
-    ]
-    assert [row["c_charge_degree"] for row in rows] == ["F"] * 3

@@ -8,9 +8,7 @@ import pytest
 from wording import says
 
 from evenlight import datasets
-from evenlight.core.errors import InputError
 from evenlight.corpus.annotation.lexicon import read_gendered_lexicon
-from evenlight.datasets.readers import crows_pairs
 from evenlight.datasets.readers.crows_pairs import (
     CROWS_PAIRS,
     CROWS_PAIRS_ATTRIBUTES,
@@ -82,7 +80,7 @@ def test_the_words_that_differ():
     [("stereo", ["disadvantaged", "advantaged"]), ("antistereo", ["advantaged", "disadvantaged"])],
 )
 def test_the_direction_says_whom_a_sentence_is_about(direction, groups):
-    more, less = items_of(ROW | {"stereo_antistereo": direction}, "here", "age", None)
+    more, less = items_of(ROW | {"stereo_antistereo": direction}, "age", None)
     assert [more["attribute.age"], less["attribute.age"]] == groups
     assert [more["label"], less["label"]] == [1, 0]
     assert more["words"] == ["The", "poor", "don't", "save", "."]
@@ -123,17 +121,6 @@ def test_a_pair_that_is_there_twice_counts_once(loaded):
     check_items(dataset.items, dataset.units, "crows")
 
 
-def test_refusals(loaded):
-    with pytest.raises(InputError, match=r"row 7: field 'bias_type' is 'looks', not one of 'age', .*; delete the file"):
-        loaded([*pairs(5), ROW | {"bias_type": "looks"}])
-    with pytest.raises(InputError, match=r"row 7: field 'stereo_antistereo' is 'both', not one of 'stereo', "):
-        loaded([*pairs(5), ROW | {"stereo_antistereo": "both"}])
-    with pytest.raises(InputError, match=r"no usable pair.*religion"):
-        loaded(pairs(5), attribute="religion")
-    with pytest.raises(InputError, match=r'attribute: found "race".*age, disability, gender'):
-        loaded(pairs(5), attribute="race")
-
-
 @pytest.mark.parametrize("attribute", CROWS_PAIRS_ATTRIBUTES)
 def test_the_published_counts(attribute, mirror):
     reader = datasets.Reader.parse(SETTINGS | {"attribute": attribute})
@@ -150,8 +137,3 @@ def test_the_published_counts(attribute, mirror):
         stereo, antistereo = COUNTS[attribute][0] - left_out, COUNTS[attribute][1]
         assert by_label[1, "disadvantaged"] == by_label[0, "advantaged"] == stereo
         assert by_label[0, "disadvantaged"] == by_label[1, "advantaged"] == antistereo
-
-
-def test_the_whole_file_is_one_of_nine_attributes(mirror):
-    rows = list(crows_pairs.csv_rows(mirror / CROWS_PAIRS, crows_pairs.FIELDS, ""))
-    assert len(rows) == 1508 == sum(map(sum, COUNTS.values()))

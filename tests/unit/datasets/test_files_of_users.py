@@ -12,9 +12,9 @@ from evenlight.concepts.words import read_concept_lexicon
 from evenlight.core.errors import InputError
 from evenlight.core.files import read_yaml, refuse_half_characters
 from evenlight.datasets.readers.table import Table
-from evenlight.datasets.rows import csv_rows, named_rows, read_rows
 from evenlight.datasets.table import dataset_of
 from evenlight.texts.items import check_items
+from evenlight.texts.table_rows import csv_rows, named_rows, read_rows
 
 STUDY = """
 study: mine

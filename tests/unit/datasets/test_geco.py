@@ -50,11 +50,6 @@ def write(path: Path, lines: list[dict]):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-def test_every_variant_names_two_known_sources():
-    named = [name for variant in VARIANTS for name in datasets.Reader.parse(settings_for(*variant)).sources()]
-    assert sorted(named) == sorted(name for name in sources.SOURCES if name.startswith("geco/"))
-
-
 def test_rows_become_items(files):
     dataset = datasets.load(files, datasets.Reader.parse(BINARY))
     assert dataset.classes == ["female", "male"]
@@ -77,33 +72,6 @@ def test_white_space_is_stripped_and_words_of_it_left_out(files):
     assert dataset.notes == [says("white space alone", "1")]
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"sentence": None}, r"field 'sentence' must.*list.*None"),
-        ({"sentence": ["He", 1]}, r"field 'sentence' must.*words.*1"),
-        ({"ground_truth": [1, 0]}, "5 words in 'sentence' but 2 values in 'ground_truth'"),
-        ({"sentence_idx": "7"}, r"field 'sentence_idx' must.*int.*'7'"),
-        ({"target": 0}, "field 'target' is 0 for gender 'male'"),
-        ({"target": 7}, "field 'target' is 7 for gender 'male'"),
-        # Sentence 988 is mended in the three-class D_S only.
-        ({"sentence_idx": 988, "ground_truth": [0] * 6}, "5 words in 'sentence' but 6 values in 'ground_truth'"),
-    ],
-)
-def test_a_wrong_field_is_refused_by_file_and_line(files, fields, message):
-    write(files[TEST], [row(3, "female"), row(3, "male", **fields)])
-    with pytest.raises(InputError, match=f"^{files[TEST]}, line 2: {message}.*; delete the file"):
-        datasets.load(files, datasets.Reader.parse(BINARY))
-
-
-def test_a_line_that_is_no_object_is_refused_by_file_and_line(files):
-    whole = files[TRAIN].read_bytes()
-    for line in (b"{\n", b"\xff\n", b"[]\n", b"\n"):
-        files[TRAIN].write_bytes(whole + line)
-        with pytest.raises(InputError, match=f"^{files[TRAIN]}, line 9: not "):
-            datasets.load(files, datasets.Reader.parse(BINARY))
-
-
 def test_groups_other_than_the_settings_ask_for_and_labels_without_a_class_are_refused(files, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(geco.Geco, "class_names", lambda self: ["female"])
@@ -113,13 +81,6 @@ def test_groups_other_than_the_settings_ask_for_and_labels_without_a_class_are_r
     write(files[TEST], [row(3, "male")])
     with pytest.raises(InputError, match=r"levels male.*gender.*female, male expected"):
         datasets.load(files, datasets.Reader.parse(BINARY))
-
-
-def test_a_missing_file_is_refused(files, tmp_path):
-    with pytest.raises(InputError, match=f"file '{TEST}' is needed"):
-        datasets.load({TRAIN: files[TRAIN]}, datasets.Reader.parse(BINARY))
-    with pytest.raises(InputError, match="nowhere: no such"):
-        datasets.load(files | {TEST: tmp_path / "nowhere"}, datasets.Reader.parse(BINARY))
 
 
 def imported(output: Path, files: dict[str, Path], **settings) -> subprocess.CompletedProcess:

@@ -11,7 +11,6 @@ from wording import says
 
 from evenlight import datasets
 from evenlight.core.contracts.texts import ATTRIBUTE
-from evenlight.core.errors import InputError
 from evenlight.core.sources import mirror_folder
 from evenlight.datasets.readers import hatecheck
 from evenlight.datasets.readers.hatecheck import ENGLISH, GROUPS, HATECHECK, LANGUAGES, focus, named_words
@@ -97,7 +96,8 @@ def case(template: int, group: str, *, number: int = 0, made_from: str = "", **c
 def templates() -> list[dict]:
     """Four templates, of which the second was made from the first, and one that lacks a group."""
     rows = [case(1, group) for group in PEOPLE]
-    harmless = {"made_from": "1", "label_gold": "non-hateful", "direction": "-", "focus_words": "-"}
+    # The multilingual files write a number so.
+    harmless = {"made_from": "1.0", "label_gold": "non-hateful", "direction": "-", "focus_words": "-"}
     rows += [case(2, group, **harmless) for group in PEOPLE]
     rows += [case(3, group, number=number, direction="general") for group in PEOPLE for number in range(2)]
     rows += [case(4, group, functionality="slur_h") for group in PEOPLE]
@@ -159,24 +159,6 @@ def test_a_template_stays_with_what_was_made_from_it(loaded):
         assert items.groupby("cluster").split.nunique().eq(1).all()
         assert items.cluster.nunique() == 3
     assert set(loaded(templates(), test_share=1).items.split) == {"test"}
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"label_gold": "hate"}, r"row 2: field 'label_gold' is 'hate', not one of 'non-hateful', 'hateful'; delete"),
-        ({"case_templ": "Nobody is named."}, None),
-        ({"test_case": "  "}, "row 2: no word"),
-    ],
-)
-def test_other_files_are_refused(loaded, changed, message):
-    rows = templates()
-    rows[0] |= changed
-    if message is None:
-        assert set(loaded(rows).items.carries[0]) == {"group"}  # no placeholder: all words
-        return
-    with pytest.raises(InputError, match=message):
-        loaded(rows)
 
 
 @cache

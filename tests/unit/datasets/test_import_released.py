@@ -88,16 +88,6 @@ def test_a_changed_file_is_refused_and_nothing_is_written(mirrored, tmp_path):
     assert not (tmp_path / "answers.parquet").exists()
 
 
-def test_the_parts_have_every_dialect_and_draw():
-    parts = released.RELEASES["dialect"].parts
-    assert {name: len(files) for name, files in parts.items()} == {"bigbench": 3 * 2, "uncertainty": 4 * 2 * 10}
-    for folder, files in (("bigbench_dataset", parts["bigbench"]), ("uncertainty_exp", parts["uncertainty"])):
-        for name in files:
-            _, model, file = name.rsplit("/", 2)
-            found = sources.SOURCES[name].url
-            assert found.endswith(f"/dce014cf60b69fbf3d965c2452da3d40095265eb/{folder}/{model}/{file}")
-
-
 def test_every_part_is_made_of_known_sources_and_archives_are_at_a_commit():
     for name, archive in sources.ARCHIVES.items():
         assert name in released.RELEASES

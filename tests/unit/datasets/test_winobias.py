@@ -7,7 +7,6 @@ import pytest
 from wording import says
 
 from evenlight import datasets
-from evenlight.core.errors import InputError
 from evenlight.datasets.readers.winobias import GENDERS, WINOBIAS_TYPES, items_of, marked_words, winobias_file
 from evenlight.texts.items import check_items
 from evenlight.texts.words import Words, joined_text, texts_in
@@ -42,15 +41,15 @@ TEST = ("The cook met [the nurse] as [she] left.", "The cook met [the nurse] as 
 
 def test_words_and_marks_of_a_line():
     line = "3 The guard saw the [the construction worker] 's car and thanked [him]."
-    words, marks, spaces = zip(*marked_words(line, "here"), strict=True)
+    words, marks, spaces = zip(*marked_words(line), strict=True)
     assert joined_text(Words(words, [*spaces, ""])) == "The guard saw the construction worker 's car and thanked him."
     assert " ".join(words) == "The guard saw the construction worker 's car and thanked him ."
     assert marks == (0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0)
-    assert marked_words("3 The [ cook] left.", "here") == marked_words("3 The [cook] left.", "here")
+    assert marked_words("3 The [ cook] left.") == marked_words("3 The [cook] left.")
 
 
 def test_both_forms_of_a_sentence():
-    anti, pro = items_of(marked_words(f"1 {DEV[1]}", ""), marked_words(f"1 {DEV[0]}", ""), "p", "train")
+    anti, pro = items_of(marked_words(f"1 {DEV[1]}"), marked_words(f"1 {DEV[0]}"), "p", "train")
     assert (anti["label"], anti["attribute.gender"], anti["item_id"]) == (0, "female", "p-female")
     assert (pro["label"], pro["attribute.gender"], pro["item_id"]) == (1, "male", "p-male")
     assert anti["ground_truth"] == pro["ground_truth"] == [0, 1, 0, 0, 0, 0, 1, 0, 0, 0]
@@ -70,13 +69,13 @@ def test_both_forms_of_a_sentence():
     ],
 )
 def test_forms_that_differ_in_more_than_pronouns_are_left_out(anti, pro, kept):
-    assert bool(items_of(marked_words(f"1 {anti}", ""), marked_words(f"1 {pro}", ""), "p", "train")) == kept
+    assert bool(items_of(marked_words(f"1 {anti}"), marked_words(f"1 {pro}"), "p", "train")) == kept
 
 
 def test_an_unbracketed_pronoun_that_differs_is_marked_in_both_forms():
     anti, pro = items_of(
-        marked_words("1 [The cook] said he lost [her] hat.", ""),
-        marked_words("1 [The cook] said he lost his hat.", ""),
+        marked_words("1 [The cook] said he lost [her] hat."),
+        marked_words("1 [The cook] said he lost his hat."),
         "p",
         "train",
     )
@@ -93,21 +92,6 @@ def test_a_test_sentence_is_not_trained_on(loaded):
     }
     assert dataset.notes == [says("more than pronouns", "left out: 1"), says("test part", "left out: 1")]
     check_items(dataset.items, dataset.units, "winobias")
-
-
-def test_refusals(loaded):
-    with pytest.raises(InputError, match=r"anti_stereotyped_type1\.txt\.dev: 1 lines, but 2 in .*; delete the file"):
-        loaded([DEV, (DEV[0], "")], [TEST])
-    with pytest.raises(InputError, match=r"type1\.txt\.test, line 1: .*'1 The cook \[met.'"):
-        loaded([DEV], [("The cook [met.", "The cook [met.")])
-    with pytest.raises(InputError, match=r"no sentence.*pronouns"):
-        loaded([(DEV[0], DEV[0])], [(TEST[0], TEST[0])])
-
-
-def test_the_settings_name_the_files():
-    every, *types = (set(datasets.Reader.parse(settings_for(name)).sources()) for name in WINOBIAS_TYPES)
-    assert len(every) == 8
-    assert set.union(*types) == every
 
 
 @pytest.mark.parametrize(("sentences", "dev", "test"), [("type1", 393, 391), ("type2", 388, 391), ("all", 781, 782)])

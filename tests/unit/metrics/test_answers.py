@@ -17,7 +17,6 @@ from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import TEXT
 from evenlight.datasets.importing import import_dataset
-from evenlight.datasets.rows import read_rows
 from evenlight.explainers import Explainer
 from evenlight.explainers.answering import LONG
 from evenlight.explainers.families.from_table.tables import read_answers
@@ -30,6 +29,7 @@ from evenlight.statistics.comparisons.files import Run
 from evenlight.statistics.comparisons.score_files import read_draws, read_scores
 from evenlight.statistics.comparisons.study import Comparison, VerdictSettings
 from evenlight.statistics.comparisons.wins import P_SIDES, counted_wins
+from evenlight.texts.table_rows import read_rows
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "config" / "studies" / "answers_example.yaml"

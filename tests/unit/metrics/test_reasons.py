@@ -41,8 +41,7 @@ from evenlight.metrics.families.reasons.simulatability import (
     normalised_gain,
     simulatability_gain,
 )
-from evenlight.texts.matching import mentions
-from evenlight.texts.redaction import random_words, redacted
+from evenlight.texts.matching import mentions, random_words, redacted
 
 ENGLISH = read_language(Path(__file__).parents[3] / SIMULATION_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
 # Two of three decisions that changed are told of, and one of two that did not.

@@ -33,11 +33,6 @@ def test_what_is_stated_stands_in_the_frame_and_all_else_is_said_not_to_be():
     assert rows == dict.fromkeys(Frame.model_fields.keys() - {"baseline"}, "not stated") | stated
 
 
-def test_a_field_that_no_audit_has_is_refused():
-    with pytest.raises(InputError, match=r"audit.*titel.*title"):
-        complete(yaml.safe_load(STUDY.replace("title", "titel")))
-
-
 def test_who_asks_is_sent_to_sections_that_the_page_has():
     page = (Path(document.__file__).with_name("page.html")).read_text(encoding="utf-8")
     for row in document.who_asks():

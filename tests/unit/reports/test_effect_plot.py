@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import run_plot
 
-from evenlight.reports.plots.effects import COLOURS, TABLE, TIES, draw_effects
+from evenlight.reports.plots.effects import COLOURS, TIES, draw_effects
 from evenlight.statistics.comparisons.study import MetricLabel
 
 MODELS = {"small": "Small", "large": "Large"}
@@ -106,18 +105,3 @@ def test_what_is_undefined_is_said_of_a_whole_metric_and_a_cell_without_votes_ha
     assert len(lengths(figure.axes[0])["wins"]) == 3
     assert figure.axes[0].texts[0].get_text() == "–"
     assert [text.get_text() for text in figure.axes[1].texts] == ["undefined"]
-
-
-def test_script(tmp_path):
-    metrics = {name: {"label": metric.label, "better": "higher"} for name, metric in METRICS.items()}
-    settings = {"dataset": "Plots", "models": MODELS, "explainers": EXPLAINERS, "metrics": metrics, "confidence": 0.95}
-    counts = effects()
-    counts[TABLE.schema.names].astype(dict.fromkeys(("wins", "losses", "ties"), "Int64")).to_parquet(
-        tmp_path / "effects.parquet", index=False
-    )
-    flags = ("--table", tmp_path / "effects.parquet", "--output", tmp_path / "effects.svg", "--dataset")
-    done = run_plot("effects", settings, *flags, "plots")
-    assert done.returncode == 0, done.stderr
-    assert "explained better" in (tmp_path / "effects.svg").read_text()
-    done = run_plot("effects", settings, *flags, "films")
-    assert done.stderr.startswith(f"error: {tmp_path / 'effects.parquet'}: column 'dataset' has no 'films'")

@@ -13,17 +13,16 @@ import pytest
 from commands import run_command
 from disparity_rows import disparity_rows
 from rendering import COMPARED, shown
-from study_files import StudyFiles, called
+from study_files import StudyFiles
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import WORD_ASSOCIATIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.page_parts import BETTER_COLOURS
-from evenlight.reports.plots.associations import draw_associations
 from evenlight.reports.plots.disparity import draw_disparity
 from evenlight.reports.plots.score_panels import draw_score_panels
 from evenlight.reports.style import draw
-from evenlight.statistics.analyses.summary import grouped_scores, summarise_disparity
+from evenlight.statistics.analyses.summary import summarise_disparity
 from evenlight.statistics.comparisons.study import MetricLabel
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
@@ -60,12 +59,6 @@ def scores(groups: list[str] = GROUPS) -> pd.DataFrame:
 def score_boxes(groups: list[str] = GROUPS):
     table = scores(groups).rename(columns={"gini": "score"}).assign(metric="gini")
     return draw_score_panels(table, {"gini": GINI}, EXPLAINERS, groups, "Small on Plots")
-
-
-def words():
-    """A figure whose layout is found at once, so that a second format is that of the figure alone."""
-    of_word = {"class": "yes", "correlation": 0.5, "marked": 1, "unmarked": 0}
-    return draw_associations(pd.DataFrame([of_word | {"word": word} for word in GROUPS]), "Words")
 
 
 def disparity() -> pd.DataFrame:
@@ -112,15 +105,6 @@ def test_drawing_again_gives_the_same_bytes(tmp_path, suffix):
     assert b"Date" not in paths[0].read_bytes()
 
 
-def test_one_figure_goes_to_several_files(tmp_path):
-    together = [tmp_path / "together.svg", tmp_path / "together.pdf"]
-    draw(together, words, "Title")
-    for path in together:
-        alone = tmp_path / f"alone{path.suffix}"
-        draw([alone], words, "Title")
-        assert path.read_bytes() == alone.read_bytes()
-
-
 def test_own_settings_of_matplotlib_change_nothing(tmp_path):
     import matplotlib
 
@@ -135,15 +119,6 @@ def test_own_settings_of_matplotlib_change_nothing(tmp_path):
     assert shown.count("undefined") == 1
     with pytest.raises(InputError, match=r"\.svg, \.pdf or \.png"):
         draw([tmp_path / "figure.jpg"], score_boxes, "Title")
-
-
-def test_boxes_stand_in_order_and_hold_the_quartiles():
-    figure = score_boxes(["male", "female"])
-    boxes = list(figure.axes[0].patches)
-    assert len(boxes) == 7 * 2  # the eighth explainer is undefined
-    values = scores(["male", "female"]).query("explainer == 'explainer0' and group == 'male'")["gini"]
-    edges = boxes[0].get_path().vertices[:, 1]
-    assert (edges.min(), edges.max()) == pytest.approx(tuple(np.percentile(values, [25, 75])))
 
 
 def test_map_shows_every_number_and_outlines_what_is_significant_in_most_seeds():
@@ -206,13 +181,6 @@ def run_script(name: str, settings: dict, *arguments, hash_seed: str = "") -> su
     if not hash_seed:
         return run_command(*command[1:])
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": hash_seed})
-
-
-def test_scores_of_all_seeds_are_pooled(score_files):
-    names = {"datasets": ["plots"], "models": {"small": SCORED["seeds"]}, "factors": SCORED["factors"]}
-    metrics = {"gini": "complexity"}
-    table = called(grouped_scores, *score_files.folders, **names, explainers=list(EXPLAINERS), metrics=metrics)
-    assert len(table) == 2 * len(scores())
 
 
 def test_boxes_are_the_same_in_every_process_and_a_missing_seed_is_refused(score_files, tmp_path):

@@ -117,8 +117,3 @@ def test_it_compiles_alone_and_in_another_document(tmp_path):
     body = r"\begin{document}Before \input{tables} after\end{document}"
     (tmp_path / "paper.tex").write_text(preamble + body)
     assert compiled(tmp_path / "paper.tex").startswith(b"%PDF")
-
-
-def test_written_whole(tmp_path):
-    write_latex(page(), tmp_path / "page.tex")
-    assert (tmp_path / "page.tex").read_text(encoding="utf-8") == latex(page())

@@ -6,18 +6,15 @@ import json
 import re
 import zlib
 from dataclasses import replace
-from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 from page_study import LABELS, BothStudy, PageStudy, with_verdicts
-from rendering import run_script
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.core.contracts.results import DISPARITY, EFFECT_COUNTS, EFFECTS
 from evenlight.core.contracts.texts import PREDICTIONS, UNITS
 from evenlight.reports.index import page as study_page
 from evenlight.reports.index.views import FULL, STEPS, UNDEFINED
@@ -220,12 +217,6 @@ def test_where_a_difference_is_ruled_out_everywhere_the_bound_is_said(study, eff
     assert "20 of 100" in found
 
 
-def test_where_nothing_is_decided_nothing_is_clearest(study, effects):
-    content, _ = study.content(with_verdicts(effects, "undecided"))
-    assert len(content.told["opening"]) == 2
-    assert "all 4 questions are open" in content.told["opening"][0]
-
-
 def test_names_stand_in_the_page_in_their_order(study):
     labels = {"zeta": "Z", "alpha": "A"}
     content, store = study.content(None)
@@ -361,29 +352,6 @@ def test_a_script_that_would_end_its_element_is_refused(study, monkeypatch):
     monkeypatch.setattr(study_page, "scripts", lambda: "'</SCRIPT>'")
     with pytest.raises(AssertionError, match="end it"):
         study_page.render(*study.content(None))
-
-
-def test_the_script_writes_the_page_from_its_files(study, effects, tmp_path):
-    tables.write_table(effects, tmp_path / "effects.parquet", EFFECTS)
-    tables.write_table(study.judged[1], tmp_path / "effect_counts.parquet", EFFECT_COUNTS)
-    tables.write_table(DISPARITY.schema.empty_table(), tmp_path / "disparity.parquet", DISPARITY)
-    names = ("scores", "datasets", "attributions", "predictions")
-    folders = [f"--{name}={getattr(study.folders, name)}" for name in names]
-    settings = study.settings() | {"tables": ["effects", "effect_counts"]}
-    written = {name: tmp_path / name for name in ("index.html", "audit.json", "audit.md")}
-    page, *words = written.values()
-    given = [f"--tables={tmp_path}", "--output", page, "--words", *words]
-    done = run_script("figures/write_page.py", settings, *folders, *given)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(words[0].read_text(encoding="utf-8"))
-    expected = study.content(effects)[0].told
-    assert {name: told[name] for name in told if name != "evidence"} == {
-        name: expected[name] for name in expected if name != "evidence"
-    }
-    # What it has read is named, with a digest; every link leads to a file.
-    assert told["evidence"][0]["sha256"] == hashlib.sha256((tmp_path / "effects.parquet").read_bytes()).hexdigest()
-    assert expected["opening"][0] in unescape(page.read_text(encoding="utf-8"))
-    assert expected["question"] in words[1].read_text(encoding="utf-8")
 
 
 def test_a_study_of_answers_is_asked_whether_they_are_alike(tmp_path):

@@ -1,14 +1,10 @@
 """Pages of tables say what they are about in few words, and the rest where a reader asks for it."""
 
-import re
 from dataclasses import replace
-from pathlib import Path
 
 from evenlight.reports.html_table import Cell, Page, Table, render
 from evenlight.reports.latex_table import latex
 
-TESTS = Path(__file__).parents[1]
-PAGES = TESTS.parents[1] / "workflow/scripts/evenlight/reports/pages"
 TABLE = Table("Scores", ("Model", "Explainer"), [("", ["A"])], [("one", [("x", [Cell("1")])])])
 PAGE = Page(
     "Effects",
@@ -42,9 +38,3 @@ def test_details_are_paragraphs_in_latex():
         text.index(part) for part in ("In 1 of 2 cells", f"\n{first}\n\n", r"\textit{How sure", r"\begin{table*}")
     ]
     assert places == sorted(places)
-
-
-def test_every_page_is_made_by_a_test_that_holds_it_to_that():
-    texts = [path.read_text() for path in TESTS.rglob("test_*.py")]
-    made = {name for text in texts for name in re.findall(r"page_of\(\s*\"(\w+)\"", text)}
-    assert made == {path.stem for path in PAGES.glob("*.py") if "\ndef page(" in path.read_text()}

@@ -1,21 +1,13 @@
 """Box plots of all metrics of one model on one dataset."""
 
-import json
-import subprocess
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
-from commands import run_command
-from rendering import COMPARED, shown
-from study_files import StudyFiles
 
 from evenlight.reports.plots.score_panels import draw_score_panels
 from evenlight.reports.study_figures import grid_shape
 from evenlight.statistics.comparisons.study import MetricLabel
 
-SCRIPT = Path(__file__).parents[3] / "workflow" / "scripts" / "figures/draw_score_panels.py"
 GROUPS = ["male", "female"]
 EXPLAINERS = {"ig": "Mean path gradient", "igxi": "Integrated Gradients", "lime": "LIME", "shap": "Partition SHAP"}
 
@@ -75,48 +67,3 @@ def test_explainers_are_named_below_the_last_row_and_groups_once():
 )
 def test_grid_is_no_wider_than_its_rows_need(count, most_columns, shape):
     assert grid_shape(count, most_columns) == shape
-
-
-SETTINGS = {
-    "datasets": ["plots"],
-    "models": ["small"],
-    "explainers": {"ig": {"label": "IG"}, "shap": {"label": "SHAP"}},
-    "metrics": {
-        "gini": {"label": "Gini", "better": "higher", "family": "complexity"},
-        "soft": {"label": "Soft sufficiency", "better": "higher", "family": "soft"},
-    },
-    "seeds": [0, 1],
-    "statistics": {"groups": [["male", "female"]]},
-}
-FAMILIES = {name: entry["family"] for name, entry in SETTINGS["metrics"].items()}
-NAMES = {"seeds": [0, 1], "families": FAMILIES, "factors": ["gender"], "levels": ["male", "female"], "modalities": {}}
-SHOWN = shown(SETTINGS, *COMPARED, **NAMES)
-
-
-@pytest.fixture
-def score_files(tmp_path) -> StudyFiles:
-    rows = [
-        {"item_id": f"{n}-{group}", "pair_id": str(n), "group": group, "explainer": explainer, "score": n / 7}
-        for explainer in SETTINGS["explainers"]
-        for group in GROUPS
-        for n in range(5)
-    ]
-    table = pd.DataFrame(rows)
-    files = StudyFiles(tmp_path)
-    for seed in SETTINGS["seeds"]:
-        for metric, family in FAMILIES.items():
-            # A column of another kind, as metrics that draw at random have it, is no metric.
-            files.write(table.rename(columns={"score": metric}).assign(soft_standard_error=0.1), seed, family)
-    return files
-
-
-def run_script(*arguments) -> subprocess.CompletedProcess:
-    return run_command(SCRIPT, "--settings", json.dumps(SHOWN), *arguments)
-
-
-def test_script_reads_all_families_and_seeds(score_files, tmp_path):
-    folders = ("--scores", score_files.scores, "--datasets", score_files.datasets)
-    done = run_script(*folders, "--output", tmp_path / "panels.svg", tmp_path / "panels.pdf")
-    assert done.returncode == 0, done.stderr
-    drawn = (tmp_path / "panels.svg").read_text()
-    assert all(text in drawn for text in ("small on plots", "Gini\xa0↑", "Soft sufficiency\xa0↑", ">SHAP<"))

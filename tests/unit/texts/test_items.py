@@ -1,9 +1,7 @@
 import json
 from hashlib import sha256
-from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from dataset_files import as_dataset
@@ -246,28 +244,6 @@ def test_edits_need_one_original():
         check_items(items.assign(split=["test" if name == "e2" else "train" for name in items["item_id"]]), units, "x")
 
 
-def test_an_edit_of_two_concepts_is_one_edit():
-    items, units = edits(("u1", "o1", "e1"), ("u2", "o2", "e2"))
-    items["split"] = ["test" if name in ("o2", "e2") else "train" for name in items["item_id"]]
-    units = pd.concat([units, units.assign(factor="service")])
-    assert (
-        check_items(items, units, "made_up")[0]
-        == "train: 2 items in 1 units (food: bad 1, good 1; service: bad 1, good 1)"
-    )
-
-
-def test_notes_name_factors_in_the_order_of_the_units():
-    rows = two_factors().assign(**{"attribute.race": [None, "black", "black", "asian"] * 3})
-    rows = with_cell(rows, 7, "attribute.gender", None)
-    notes = check_items(*separated(rows, ["race", "gender"]), "made_up", {"race", "gender"})
-    assert notes[:4] == [
-        "train: 8 items in 4 units (race: asian 2, black 4; gender: female 3, male 4)",
-        says("train", "2 of 8", "no race"),
-        says("train", "2 of 4", "without a counterpart"),
-        says("train", "1 of 8", "no gender"),
-    ]
-
-
 def test_notes_count_items_without_marked_words_and_without_ground_truth():
     rows = with_cell(with_cell(paired(), 0, "ground_truth", [0, 0, 0]), 11, "ground_truth", None)
     assert checked(rows) == [
@@ -322,15 +298,6 @@ def test_clusters_stay_together_and_where_they_are_units_nothing_changes():
         check_items(split.assign(split=split["split"].replace("train", "test")), units, "made_up")
     apart = assign_validation(several, groups_kept_together(several, units), 0.2, 0)
     assert apart.groupby("cluster")["split"].nunique().max() == 2
-
-
-@pytest.mark.parametrize(("share", "counts"), [(0.2, {"train": 30, "validation": 10, "test": 10}), (1, {"test": 50})])
-def test_test_split_of_a_dataset_that_has_none(share, counts):
-    items, units = as_dataset(unpaired(50).assign(split="train"))
-    whole = groups_kept_together(items, units)
-    items = assign_validation(assign_test(items, whole, share, 0), whole, 0.25, 0)
-    assert items.split.value_counts().to_dict() == counts
-    check_items(items, units, "made_up")
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 0.99, 1.5, -1])
@@ -437,24 +404,6 @@ def test_with_several_factors_as_many_are_drawn_of_each_combination():
     )
 
 
-def test_what_is_drawn_is_a_matter_of_chance_and_not_of_the_names():
-    """Of 400 names in their order each fifth holds about a fifth of those drawn, and a new prefix draws others."""
-    positions = []
-    for prefix in "abc":
-        names = [f"{prefix}{number:03d}" for number in range(400)]
-        rows = [
-            item(0, group, item_id=f"{name}-{group}", pair_id=name) for name in names for group in ("male", "female")
-        ]
-        items, units = as_dataset(pd.DataFrame(rows))
-        drawn = set(sampled_units(items, units, 100)["cluster"])
-        assert len(drawn) == 100
-        positions.append({names.index(name) for name in drawn})
-        # Each fifth's count is hypergeometric: 20 expected, standard deviation 3.5.
-        counts = np.bincount([position // 80 for position in positions[-1]], minlength=5)
-        assert (abs(counts - 20) < 14).all()
-    assert all(15 <= len(a & b) <= 35 for a, b in pairwise(positions))
-
-
 def test_labels_that_are_the_groups_cannot_be_strata():
     items, units = separated(two_factors(), ["gender", "race"])
     labels = items.set_index("item_id")["label"]
@@ -536,12 +485,13 @@ RECORDED = [  # settings, factor, digests of the texts, of their levels, and of 
 
 
 @pytest.mark.parametrize(("settings", "factor", "digests"), RECORDED)
-def test_splits_and_draws_are_as_recorded(mirror, settings, factor, digests):
+def test_splits_and_draws_are_as_recorded(request, settings, factor, digests):
     texts, levels, twelve, hundred = digests.split()
     known = datasets.Reader.entries[settings["reader"]].model_fields
     drawn = {key: value for key, value in {"attribute": factor, "test_share": 0.2}.items() if key in known}
     reader = datasets.Reader.parse(drawn | settings)
-    files = {name: mirror / name for name in reader.sources()} | {name: ROOT / name for name in reader.resources}
+    files = {name: request.getfixturevalue("mirror") / name for name in reader.sources()}
+    files |= {name: ROOT / name for name in reader.resources}
     dataset = datasets.load(files, reader)
     items = assign_validation(dataset.items, groups_kept_together(dataset.items, dataset.units), 0.2, 0)
     units = units_of(dataset.units, factor)[["unit_id", "item_id", "level"]]

@@ -12,8 +12,7 @@ from evenlight.explainers.answering import Position, decided, label_probabilitie
 from evenlight.explainers.in_words import Decision
 from evenlight.metrics.families.answers.lexicons import hedges
 from evenlight.statistics.analyses.reliance import shared_words
-from evenlight.texts.matching import begins_with, mentions, phrases_of, places_of
-from evenlight.texts.redaction import random_words, redacted
+from evenlight.texts.matching import begins_with, mentions, phrases_of, places_of, random_words, redacted
 from evenlight.texts.splitting import split_words
 
 # A text, a word or phrase of it, what is left without it, and what is none, though it has letters of one.

@@ -1,6 +1,5 @@
 """Tables of the user's own: columns by name, refusals that name the row, and the example of the documentation."""
 
-import itertools
 import json
 import re
 import subprocess
@@ -19,9 +18,9 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.datasets import Reader
-from evenlight.datasets.rows import csv_rows
 from evenlight.texts.items import assign_validation, check_items, groups_kept_together, units_of
 from evenlight.texts.splitting import split_words
+from evenlight.texts.table_rows import csv_rows
 from evenlight.texts.words import joined_text, texts_in
 
 ROOT = Path(__file__).parents[3]
@@ -267,26 +266,11 @@ def test_a_table_with_two_attributes_and_their_intersection(loaded, ending):
     assert (items.groupby("cluster").split.nunique() == 1).all()
 
 
-def test_several_forms_of_a_level_are_refused_unless_declared(loaded):
-    settings = {**BY_TWO, "attributes": {"gender": BY_TWO["attributes"]["gender"] | {"balanced": True}}}
-    dataset = loaded(CROSSED, **settings)
-    assert Reader.parse(SETTINGS | settings | {"file": "mine.csv"}).unbalanced() == []
-    with pytest.raises(InputError, match=r"mine.*c0:.*more than one.*gender.*balanced: false"):
-        check_items(dataset.items, dataset.units, "mine")
-
-
 def test_whole_clusters_are_drawn_for_the_test_split(loaded):
     rows = [row | {"source": f"s{number // 2}"} for number, row in enumerate(ROWS)]
     items = loaded(rows, cluster="source").items
     assert items.cluster.tolist() == [row["source"] for row in rows]
     assert sorted(items.split.groupby(items.cluster).unique().map(tuple)) == [("test",), *[("train",)] * 4]
-
-
-def test_a_table_of_which_nothing_is_known_has_no_units(loaded):
-    dataset = loaded(ROWS, attributes={})
-    assert dataset.units.empty
-    assert not [name for name in dataset.items.columns if name.startswith("attribute.")]
-    assert check_items(dataset.items, dataset.units, "mine")[0] == "train: 8 items in 8 units"
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -365,18 +349,6 @@ def test_numbers_and_nan_of_parquet_are_names_and_empty_cells(tmp_path):
     assert items["cluster"].tolist()[-2:] == ["000009", "7"]
 
 
-def test_what_of_a_header_cannot_be_printed_is_seen(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text("sa\u200bid,kind\nx,a\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"no column 'said'.*'sa\\u200bid', kind"):
-        list(csv_rows(path, ["said"], "correct it"))
-
-
-def test_a_text_is_no_list_of_words(loaded):
-    with pytest.raises(InputError, match=r"row 1: field 'said' is 'Wait 0 days\.', not a list of words"):
-        loaded(ROWS, "parquet", text=None, words="said")
-
-
 def test_refusals_of_files(tmp_path):
     for name, content, message in (
         ("a.csv", b"said,kind,who\n\xff,a,x\n", "not CSV in UTF-8"),
@@ -421,22 +393,6 @@ def test_the_example_of_the_documentation_runs(tmp_path):
     assert items.words[2].tolist() == ["A", "young", "man", ",", "often", "late", "."]
     assert items.ground_truth[0].tolist() == [0, 1, 0, 0, 0, 0, 0]
     assert items.ground_truth[2] is None
-
-
-def test_the_example_of_two_attributes_compares_them_together(tmp_path):
-    study = completed(documented("yaml")[1])
-    [settings] = study["datasets"].values()
-    kinds = itertools.product(("female", "male"), ("asian", "black", "white"), ("refused", "granted"))
-    people = enumerate(list(kinds) * 10)
-    rows = [(f"I ask for a loan, {number}.", decision, *of) for number, (*of, decision) in people]
-    table = pd.DataFrame(rows, columns=["letter", "decision", "gender", "origin"])
-    table.to_csv(tmp_path / "applications.csv", index=False)
-    loaded = datasets.load({"applications.csv": tmp_path / "applications.csv"}, Reader.parse(settings))
-    both = units_of(loaded.units, "gender+race")
-    for compared in study["statistics"]["compare"]["gender+race"]:
-        assert [(both["level"] == level).sum() for level in compared] == [20, 20]
-    assert list(loaded.units["factor"].unique()) == ["gender", "race"]
-    assert both["level"].nunique() == 6
 
 
 # Numbers that are cut ------------------------------------------------------------------------------------------------

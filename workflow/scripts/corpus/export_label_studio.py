@@ -16,7 +16,7 @@ def main(arguments: argparse.Namespace) -> None:
         text = json.dumps(tasks(sentences), ensure_ascii=False, indent=1)
         temporary.write_text(text + "\n", encoding="utf-8", newline="\n")
     with replacing(arguments.configuration) as temporary:
-        temporary.write_text(labelling_configuration(sentences), encoding="utf-8", newline="\n")
+        temporary.write_text(labelling_configuration(), encoding="utf-8", newline="\n")
     print(f"{len(sentences):,} tasks in {arguments.tasks}, for a project configured with {arguments.configuration}")
 
 

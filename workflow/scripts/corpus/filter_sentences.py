@@ -4,8 +4,7 @@ import argparse
 
 from evenlight.core.contracts.corpus import CANDIDATES
 from evenlight.core.tables import replacing, write_table
-from evenlight.corpus.filtering import apply_rules, candidates, context_of, read_sentences
-from evenlight.corpus.people import read_person_lexicon
+from evenlight.corpus.filtering import apply_rules, candidates, context_of, read_person_lexicon, read_sentences
 from evenlight.jobs import command_line
 
 

@@ -16,10 +16,10 @@ import pandas as pd
 
 from evenlight.core import sources
 from evenlight.core.errors import InputError, all_of
-from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.datasets.table import are_identifiers
 from evenlight.models.labels import labels_by_name, matched_labels, suggested_labels
 from evenlight.models.published import Published
+from evenlight.texts.table_rows import is_empty, name_of, named_rows
 
 REMEDY = "correct the table, or the flag"
 # Groups are few: a column with more values is taken for something else.

@@ -16,9 +16,10 @@ from pathlib import Path
 import pandas as pd
 
 from evenlight.core.contracts.corpus import SENTENCES
+from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table
 from evenlight.corpus import parse as syntax
-from evenlight.corpus.parse import Parse
+from evenlight.corpus.parse import Parse, parse_of
 
 
 @dataclass(frozen=True)
@@ -298,6 +299,27 @@ def apply_rules(sentences: Sequence[ParsedSentence], context: FilterContext) -> 
     return left, table.assign(published=table["rule"].map(PUBLISHED))
 
 
+def read_person_lexicon(path: str | Path) -> frozenset[str]:
+    """The nouns of a lexicon, in lower case: one a line, comments after ``#``.
+
+    Raises :class:`InputError` where the file is missing, or a line holds more than one word.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a readable lexicon ({error}); give a text file with one noun a line") from None
+    nouns = set()
+    for number, line in enumerate(lines, 1):
+        entry = line.partition("#")[0].strip()
+        if len(entry.split()) > 1:
+            raise InputError(f"{path}: line {number}, '{entry}', holds several words; write one noun a line")
+        if entry:
+            nouns.add(entry.lower())
+    if not nouns:
+        raise InputError(f"{path}: no noun in it; write one noun a line")
+    return frozenset(nouns)
+
+
 def read_sentences(path: str | Path) -> tuple[pd.DataFrame, list[ParsedSentence]]:
     """The table of sentences and the same as values, row by row."""
     table = read_table(path, SENTENCES)
@@ -305,12 +327,6 @@ def read_sentences(path: str | Path) -> tuple[pd.DataFrame, list[ParsedSentence]
         ParsedSentence(parse_of(row), row["text"], row["book_id"], row["author"]) for row in table.to_dict("records")
     ]
     return table, sentences
-
-
-def parse_of(row: Mapping) -> Parse:
-    """The parse in a row of a table of sentences or candidates."""
-    values = {name: tuple(row[name]) for name in ("words", "lemmas", "tags", "features", "relations")}
-    return Parse(**values, heads=tuple(map(int, row["heads"])), scheme=row["scheme"])
 
 
 def candidates(table: pd.DataFrame, sentences: Sequence[ParsedSentence], rows: Sequence[int]) -> pd.DataFrame:

@@ -15,12 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import yaml
-
 from evenlight.core.errors import InputError
 from evenlight.corpus.pages import INDEX, normal_address, read_index, read_page
-
-FAULTS = "faults.yaml"
 
 
 @dataclass(frozen=True)
@@ -60,29 +56,13 @@ class Site:
         return normal_address("https://" + url.removeprefix(f"http://127.0.0.1:{self.port}/"))
 
 
-def read_faults(store: Path) -> dict[str, Fault]:
-    """The faults that ``faults.yaml`` of a store lists by address, with the fields of :class:`Fault`."""
-    path = store / FAULTS
-    if not path.exists():
-        return {}
-    try:
-        return {url: Fault(**fields) for url, fields in yaml.safe_load(path.read_text(encoding="utf-8")).items()}
-    except (yaml.YAMLError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"{path}: not a mapping from addresses to times, delay, status, retry_after ({error})"
-        ) from None
-
-
 @contextmanager
 def serving(store: Path, faults: dict[str, Fault] | None = None) -> Iterator[Site]:
-    """Serve the pages of ``store`` with their statuses and redirects, and with ``faults`` by address.
-
-    Without ``faults`` those in the store's ``faults.yaml`` happen.
-    """
+    """Serve the pages of ``store`` with their statuses and redirects, and with ``faults`` by address."""
     index = read_index(store)
     if not index:
         raise InputError(f"{store}: no pages there that could be served; name a folder with {INDEX}")
-    faults = {normal_address(url): fault for url, fault in (read_faults(store) if faults is None else faults).items()}
+    faults = {normal_address(url): fault for url, fault in (faults or {}).items()}
     seen: Counter[str] = Counter()
 
     class Handler(BaseHTTPRequestHandler):

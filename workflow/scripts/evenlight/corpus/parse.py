@@ -4,7 +4,7 @@ The functions below read a :class:`Parse` alike in both schemes. A word is its i
 the word that heads a clause: a verb, or in Universal Dependencies also the noun or adjective after a copula.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 
@@ -26,6 +26,12 @@ class Parse:
 
     def __len__(self) -> int:
         return len(self.words)
+
+
+def parse_of(row: Mapping) -> Parse:
+    """The parse in a row of a table of sentences or candidates."""
+    values = {name: tuple(row[name]) for name in ("words", "lemmas", "tags", "features", "relations")}
+    return Parse(**values, heads=tuple(map(int, row["heads"])), scheme=row["scheme"])
 
 
 # What both schemes call a relation, subtypes aside: UD writes nsubj:pass where CLEAR writes nsubjpass.

@@ -1,6 +1,6 @@
 """spaCy pipelines: loaded by name or path, asked for sentences, their answers put into plain values."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import spacy
@@ -76,15 +76,3 @@ def parse_texts(nlp: Language, texts: Iterable[str]) -> Iterator[list[tuple[str,
     for doc in nlp.pipe(texts):
         sentences = [(sentence.text.strip(), mended(from_doc(sentence, scheme))) for sentence in doc.sents]
         yield [(text, parse) for text, parse in sentences if len(parse)]
-
-
-def parse_words(nlp: Language, sentences: Iterable[Sequence[str]], mend: bool = True) -> Iterator[Parse]:
-    """The parse of each sentence, given as words; it keeps these words and stays one sentence.
-
-    ``mend=False`` gives what the parser says, without :func:`mended`.
-    """
-    scheme = scheme_of(nlp)
-    docs = (Doc(nlp.vocab, words=list(words), sent_starts=[i == 0 for i in range(len(words))]) for words in sentences)
-    for doc in nlp.pipe(docs):
-        parse = from_doc(doc, scheme)
-        yield mended(parse) if mend else parse

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from evenlight.core.factors import JOINT
 from evenlight.datasets.fields import DRAWN, SplitSeed, ValidationShare
 from evenlight.settings import LIST, MAPPING, Different, Name, Settings, Text, refusal, shown
-from evenlight.texts.fields import Segmenter
+from evenlight.texts.splitting import Segmenter
 
 # What a row of a table may say beside its text and its class, in the order in which problems are told.
 OPTIONAL = ("pair", "cluster", "item", "split", "ground_truth")

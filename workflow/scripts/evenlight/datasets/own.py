@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from evenlight.core.errors import InputError
 from evenlight.datasets.base import Dataset
 from evenlight.datasets.columns import Columns
-from evenlight.datasets.rows import require_columns
 from evenlight.datasets.table import REMEDY, dataset_of
 from evenlight.jobs import own_files
+from evenlight.texts.table_rows import require_columns
 
 
 def dataset_of_own(name: str, table: Columns, split: str | None, rows: Callable[[], Iterable[Mapping]]) -> Dataset:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenlight.core.errors import InputError
-from evenlight.datasets.resources import MARKING, read_yaml
+from evenlight.core.files import read_yaml
 from evenlight.texts.splitting import split_words
 
 GROUP = "gender"  # the variable that the words of a marking carry
@@ -18,6 +18,7 @@ EVIDENCE, ARTICLE = "<word>", "<a>"
 KEYS = {"joined_by", "openings", "fillers", "concepts"}
 OPTIONAL_KEYS = {"article", "vowels"}
 
+MARKING = re.compile(r"\{(\w+)/(\w+)\}")  # a word in its male and its female form
 _PIECE = re.compile(r"(\{[^{}]*\}|<[^<>]*>)")
 
 # A word of a text, and the variable that it carries: a concept, the group, or None.
@@ -73,7 +74,7 @@ def read_language(path: str | Path, concepts: dict[str, tuple[str, str]], weak: 
 
     ``concepts`` gives the two values of every concept that the file must have, ``weak`` the concepts with weak words.
     """
-    content = read_yaml(path)
+    content = read_yaml(path, "restore it, or put each sentence in double quotes")
     if not isinstance(content, dict) or not KEYS <= set(content) <= KEYS | OPTIONAL_KEYS:
         raise InputError(
             f"{path}: must have the keys {', '.join(sorted(KEYS))} and may have {', '.join(sorted(OPTIONAL_KEYS))}"

@@ -14,7 +14,6 @@ from evenlight.core.factors import ATTRIBUTE
 from evenlight.core.files import refuse_half_characters
 from evenlight.datasets.base import Dataset
 from evenlight.datasets.columns import OPTIONAL, Attribute, Columns
-from evenlight.datasets.rows import choice, is_empty, name_of
 from evenlight.texts.items import (
     assign_test,
     joined_clusters,
@@ -26,6 +25,7 @@ from evenlight.texts.items import (
     unit_problems,
 )
 from evenlight.texts.splitting import spaces_around, split_words
+from evenlight.texts.table_rows import is_empty, name_of
 from evenlight.texts.words import joined_text, texts_in
 
 REMEDY = "correct the table or the dataset's settings"
@@ -233,7 +233,7 @@ def _given(cells: dict, key: str, column: str, choices: dict | None, location: s
         return None
     if cells[column] is None:
         raise InputError(f"{location}: field '{column}' ({key}) is empty; {REMEDY}")
-    return cells[column] if choices is None else choice(cells, column, choices, location, REMEDY)
+    return cells[column] if choices is None else _choice(cells, column, choices, location, REMEDY)
 
 
 def _cell(row: dict, column: str | None) -> str | None:
@@ -248,7 +248,15 @@ def _level(row: dict, attribute: Attribute, location: str) -> str | None:
     if attribute.cuts:
         return levels[_part_of(row, attribute, location)]
     named = levels if isinstance(levels, Mapping) else {level: level for level in levels}
-    return choice(row, attribute.column, named, location, OF_LEVELS)
+    return _choice(row, attribute.column, named, location, OF_LEVELS)
+
+
+def _choice(row: dict, field: str, choices: Mapping, location: str, remedy: str):
+    """The entry of ``choices`` that ``row[field]`` names; else an :class:`InputError` with place, field and choices."""
+    if row[field] not in choices:
+        allowed = ", ".join(repr(name) for name in choices)
+        raise InputError(f"{location}: field '{field}' is {row[field]!r}, not one of {allowed}; {remedy}")
+    return choices[row[field]]
 
 
 def _part_of(row: dict, attribute: Attribute, location: str) -> int:

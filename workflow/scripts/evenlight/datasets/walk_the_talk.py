@@ -12,8 +12,9 @@ from pathlib import Path
 import pandas as pd
 
 from evenlight.core.errors import InputError
+from evenlight.core.files import read_yaml
 from evenlight.datasets.dialect import read_released
-from evenlight.datasets.resources import read_yaml
+from evenlight.texts.table_rows import RESTORE
 
 TALK_COLUMNS = {
     "answers": ("model", "question", "form", "draw", "asked", "answer", "response"),
@@ -105,7 +106,7 @@ def walk_the_talk_answers(folder: Path, resources: Path) -> pd.DataFrame:
     answers, concepts, judgements = (
         read_released(folder / f"bbq_{name}.parquet", columns) for name, columns in TALK_COLUMNS.items()
     )
-    published = read_yaml(resources)
+    published = read_yaml(resources, RESTORE)
     kinds = {fine: kind for kind, listed in published["kinds"].items() for fine in listed}
     of_category = concepts["category"].map(lambda category: kinds.get(category, category))
     concepts = concepts.assign(kind=concepts["name"].map(published["exceptions"]).fillna(of_category))

@@ -18,8 +18,7 @@ from evenlight.core.contracts.explanations import FOLLOW_UPS, MADE
 from evenlight.core.seeds import generator_for
 from evenlight.explainers.answering import Question, messages_of, seed_of
 from evenlight.explainers.in_words import Answering
-from evenlight.texts.matching import phrases_of
-from evenlight.texts.redaction import random_words, redacted
+from evenlight.texts.matching import phrases_of, random_words, redacted
 
 # From questions of different names and an explainer to an answer to each, in their order, with the
 # columns of the contract ``answers``.

@@ -1,4 +1,4 @@
-"""Whether words are the same, and where a text has a phrase: in every script, whatever the case and the normal form.
+"""Where a text has a phrase, and texts without it: in every script, whatever the case and the normal form.
 
 Letters, digits and marks are compared, and nothing that stands between them. Marks are part of a word: without its
 vowel signs, the Hindi word for a girl is that for a boy. Where a phrase has an emoji or another symbol, symbols are
@@ -8,10 +8,14 @@ compared, too; likewise the points of Arabic and Hebrew, which most texts leave 
 import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import regex
 
 from evenlight.texts.splitting import spaces_around, split_words
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # Emoji, dingbats and the like, with the signs that colour them or make a flag of them.
 _SYMBOLS = r"\p{So}\p{Extended_Pictographic}\p{Emoji_Modifier}\U000E0020-\U000E007F"
@@ -23,6 +27,7 @@ _NOT_COMPARED = regex.compile(
 )
 _AROUND = regex.compile(rf"^[^\w{_SYMBOLS}]+|[^\w{_SYMBOLS}]+$")
 _JOINT = regex.compile(r"(['’_-]+)")
+REDACTED = "[REDACTED]"
 _COMMA = regex.compile(r"[,;\n，、；،؛]")
 _NUMBERED = regex.compile(rf"(?:^|(?<={_COMMA.pattern}))\s*\(?\d+[.)．）、:]\s*(?!\d)")
 
@@ -171,3 +176,23 @@ def phrases_of(listed: str) -> list[str]:
     """
     parts = (_AROUND.sub("", part) for part in _COMMA.split(_NUMBERED.sub("", listed)))
     return [part for part in parts if part]
+
+
+def redacted(text: str, words: Sequence[str], mask: str = REDACTED) -> str:
+    """The text with a mask for each of the words and phrases, see :func:`places_of`.
+
+    >>> redacted("Good, very good.", ["good"])
+    '[REDACTED], very [REDACTED].'
+    """
+    for start, end in reversed(spans_of(words, text)):
+        text = text[:start] + mask + text[end:]
+    return text
+
+
+def random_words(text: str, phrases: Sequence[str], generator: "np.random.Generator") -> list[str]:
+    """As many different words of the text as ``phrases`` name in it, chosen at random."""
+    pieces = pieces_of(text)
+    every = {folded(piece): small(piece) for piece in pieces if is_word(piece)}
+    named = {folded(pieces[place]) for phrase in phrases for run in places_of(phrase, pieces) for place in run}
+    drawn = generator.choice(len(every), len(named & every.keys()), replace=False) if named else []
+    return [list(every.values())[place] for place in sorted(drawn)]

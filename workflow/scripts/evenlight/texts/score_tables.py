@@ -4,7 +4,8 @@ A *unit* is what is compared, such as a pair of texts, a question or a text; its
 each other, in each *cell* by itself: a model, a metric, a task.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -268,22 +269,18 @@ def _column_names(scores: pd.DataFrame | str | Path) -> list[str]:
     raise InputError(f"{path}: ends in {path.suffix or 'nothing'}; give a file that ends in .csv or .parquet, or a log")
 
 
-class _readable:
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
     """What a block reads of a file; an error of it is an :class:`InputError`."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def __enter__(self) -> None:
-        if not self.path.is_file():
-            raise InputError(f"{self.path}: no such file; give the path of a CSV or Parquet file with scores")
-
-    def __exit__(self, kind: type | None, error: Exception | None, _: object) -> None:
-        if isinstance(error, pa.ArrowException | OSError | UnicodeDecodeError):
-            raise InputError(
-                f"{self.path}: cannot be read as {self.path.suffix.lstrip('.')} ({first_line(error)}); write it again, "
-                "with UTF-8 and a line of column names where it is CSV"
-            ) from None
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; give the path of a CSV or Parquet file with scores")
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path}: cannot be read as {path.suffix.lstrip('.')} ({first_line(error)}); write it again, with UTF-8 "
+            "and a line of column names where it is CSV"
+        ) from None
 
 
 def _read_file(path: Path, columns: Columns) -> pd.DataFrame:

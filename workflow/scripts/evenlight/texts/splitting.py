@@ -7,8 +7,10 @@ possessives and full stops are as the datasets of this project need them. Where 
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from typing import Annotated, Literal
 
 import regex
+from pydantic import Field
 
 from evenlight.core.errors import InputError
 
@@ -54,6 +56,18 @@ def by_dictionary(run: str) -> Iterable[str]:
 
 # How the runs of scripts without spaces are parted, by name.
 SEGMENTERS: dict[str, Callable[[str], Iterable[str]]] = {"unicode": by_boundaries, "icu": by_dictionary}
+
+
+Segmenter = Annotated[
+    Literal["unicode", "icu"],
+    Field(
+        description=(
+            "How words are found where a script writes no spaces (such as Chinese, Japanese, Thai): by Unicode's "
+            "boundaries (`unicode`), which make each Chinese character a word, or by ICU's dictionaries (`icu`), which "
+            "need `pip install -r envs/segmenters.txt`."
+        )
+    ),
+]
 
 
 def split_words(text: str, segmenter: str = "unicode") -> list[str]:

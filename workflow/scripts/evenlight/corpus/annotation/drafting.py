@@ -15,7 +15,7 @@ from evenlight.corpus.annotation import GROUPS, SCOPES
 from evenlight.corpus.annotation.grammar import gender_of_pronoun, plural_verb, pronoun, pronoun_case, redrafted_pronoun
 from evenlight.corpus.annotation.lexicon import GenderedLexicon, counterpart
 from evenlight.corpus.annotation.reference import is_gendered_noun, same_person, words_of_subject
-from evenlight.corpus.parse import Parse, has_relation, subjects
+from evenlight.corpus.parse import Parse, has_relation, parse_of, subjects
 
 # (name, group) → the name to stand in its place.
 Draw = Callable[[str, str], str]
@@ -32,13 +32,6 @@ class DraftedForm:
 
     words: tuple[str, ...]  # "" where the form leaves out a word of the source
     ground_truth: tuple[int, ...]  # 1 where the word is not the same in the forms of all groups, else 0
-
-
-def draft(
-    parse: Parse, subject: Sequence[int], scope: str, group: str, lexicon: GenderedLexicon, draw: Draw | None = None
-) -> DraftedForm:
-    """The form of one scope and group; see :func:`drafts`."""
-    return drafts(parse, subject, scope, lexicon, draw)[group]
 
 
 def drafts(
@@ -98,10 +91,7 @@ def draft_rows(
     ``names`` is ``pronoun`` or ``drawn``; drawn names depend on ``seed`` and ``sentence_id``.
     """
     for sentence in sentences:
-        parse = Parse(
-            *(tuple(sentence[key]) for key in ("words", "lemmas", "tags", "features", "heads", "relations")),
-            scheme=sentence["scheme"],
-        )
+        parse = parse_of(sentence)
         draw = name_drawer(lexicon, seed, sentence["sentence_id"]) if names == "drawn" else None
         for scope in SCOPES:
             for group, form in drafts(parse, sentence["subject"], scope, lexicon, draw).items():
@@ -182,11 +172,8 @@ def _is_any_noun(parse: Parse, word: int, lexicon: GenderedLexicon) -> bool:
 
 
 def _is_person(parse: Parse, run: Sequence[int], lexicon: GenderedLexicon) -> bool:
-    return _is_given(parse, run, lexicon) or any(has_relation(parse, i, ("nsubj", "nsubjpass")) for i in run)
-
-
-def _is_given(parse: Parse, run: Sequence[int], lexicon: GenderedLexicon) -> bool:
-    return lexicon.is_given_name(parse.words[run[0]])
+    is_subject = any(has_relation(parse, i, ("nsubj", "nsubjpass")) for i in run)
+    return is_subject or lexicon.is_given_name(parse.words[run[0]])
 
 
 def _is_family_name(parse: Parse, run: Sequence[int], lexicon: GenderedLexicon) -> bool:

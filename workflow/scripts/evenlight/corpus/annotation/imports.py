@@ -1,19 +1,16 @@
 """Annotations from every format that people make them in: a registry of readers, and the import of several files."""
 
-import csv
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 
-from evenlight.core.contracts.corpus import ANNOTATIONS
 from evenlight.core.errors import InputError
 from evenlight.corpus.annotation.annotations import annotation, check_annotations, check_sources, read_json
 from evenlight.corpus.annotation.geco_annotation import read_labelling, read_sheet
 from evenlight.corpus.annotation.label_studio import read_label_studio
+from evenlight.texts.table_rows import csv_rows, parquet_rows
 
 REVIEW_SCHEMA = Path(__file__).resolve().parents[5] / "config" / "schemas" / "review_export.schema.yaml"
 COLUMNS = ("sentence_id", "annotator", "decision", "reason", "source", "scope", "group", "words", "ground_truth")
@@ -159,54 +156,17 @@ def _words(value, location: str, column: str) -> list[str]:
 
 
 def _table_rows(path: str | Path) -> Iterator[tuple[str, dict]]:
-    """(file and row, cells) of a plain table, its columns checked."""
+    """(file and row, cells) of a plain table; a single value is text, such as a number that is a sentence's id."""
     with open(path, "rb") as file:
-        is_parquet = file.read(4) == b"PAR1"
-    if is_parquet:
-        try:
-            table = pq.read_table(path)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{path}: not a readable Parquet file ({error}); write it again") from None
-        _check_columns(table.column_names, path)
-        for number, cells in enumerate(table.to_pylist(), start=1):
-            yield f"{path}, row {number}", {name: _as_text(value) for name, value in cells.items()}
-        return
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True, restval="", restkey="further cells")
-            _check_columns(reader.fieldnames or [], path)
-            for cells in reader:
-                location = f"{path}, line {reader.line_num}"
-                if "further cells" in cells:
-                    raise InputError(f"{location}: more cells than columns; put cells with commas in double quotes")
-                yield location, cells
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not CSV in UTF-8 ({error}); save it as such") from None
-
-
-def _as_text(value):
-    """A single value as text, such as a number that is a sentence's id; lists stay."""
-    return value if isinstance(value, list) else "" if value is None else str(value)
-
-
-def _check_columns(columns: list[str], path: str | Path) -> None:
-    for name in COLUMNS:
-        if name not in columns:
-            raise InputError(f"{path}: no column '{name}'; a table of annotations has {', '.join(COLUMNS)}")
-    for name in columns:
-        if columns.count(name) > 1:
-            raise InputError(f"{path}: column '{name}' is there twice; give each column a name of its own")
-        if name not in COLUMNS:
-            raise InputError(f"{path}: unknown column '{name}'; a table of annotations has {', '.join(COLUMNS)}")
-
-
-def _label_studio_rows(path: str | Path) -> list[dict]:
-    return pa.Table.from_pandas(read_label_studio(path), schema=ANNOTATIONS.schema, preserve_index=False).to_pylist()
+        read = parquet_rows if file.read(4) == b"PAR1" else csv_rows
+    for location, cells in read(path, COLUMNS, f"a table of annotations has {', '.join(COLUMNS)}"):
+        values = {name: "" if cells[name] is None else cells[name] for name in COLUMNS}
+        yield location, {name: value if isinstance(value, list) else str(value) for name, value in values.items()}
 
 
 READERS: dict[str, Callable[[str | Path], list[dict]]] = {
     "review": read_review_export,
-    "label_studio": _label_studio_rows,
+    "label_studio": read_label_studio,
     "geco_labelling": read_labelling,
     "geco_sheet": read_sheet,
     "table": read_plain_table,

@@ -21,12 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pandas as pd
-
-from evenlight.core.contracts.corpus import ANNOTATIONS
 from evenlight.core.errors import InputError
 from evenlight.corpus.annotation import GROUPS, SCOPES
-from evenlight.corpus.annotation.annotations import DECISIONS, read_json
+from evenlight.corpus.annotation.annotations import DECISIONS, annotation, read_json
 from evenlight.corpus.annotation.review_page import FORMS, REASONS
 
 _HEADINGS = {"subject": "Only the subject changes", "all": "Every gendered word changes"}
@@ -59,8 +56,8 @@ def tasks(sentences: list[dict]) -> list[dict]:
     return [{"data": _data(sentence)} for sentence in sentences]
 
 
-def labelling_configuration(sentences: list[dict]) -> str:
-    """The labelling configuration (XML) of a project for the tasks of ``sentences``, which all have the same forms."""
+def labelling_configuration() -> str:
+    """The labelling configuration (XML) of a project for the tasks of sentences."""
     view = ElementTree.Element("View")
     ElementTree.SubElement(view, "Header", value="$sentence_id", size="4")
     ElementTree.SubElement(view, "HyperText", name="sentence", value="$shown", inline="true", selectionEnabled="false")
@@ -72,12 +69,9 @@ def labelling_configuration(sentences: list[dict]) -> str:
         rejection, "TextArea", name="details", toName="sentence", placeholder="More about it, or another reason",
         maxSubmissions="1", editable="true",
     )  # fmt: skip
-    named = [(form["scope"], form["group"]) for form in sentences[0]["forms"]]
     for scope in SCOPES:
-        groups = [group for group in GROUPS if (scope, group) in named]
-        if groups:
-            ElementTree.SubElement(view, "Header", value=_HEADINGS[scope], size="5")
-        for group in groups:
+        ElementTree.SubElement(view, "Header", value=_HEADINGS[scope], size="5")
+        for group in GROUPS:
             # One text at most, and one that was never touched counts as well: Label Studio takes it when it submits.
             name = _name(scope, group)
             ElementTree.SubElement(view, "Header", value=f"{group}: [ground truth]", size="6")
@@ -89,7 +83,7 @@ def labelling_configuration(sentences: list[dict]) -> str:
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
 
-def read_label_studio(path: str | Path) -> pd.DataFrame:
+def read_label_studio(path: str | Path) -> list[dict]:
     """The decisions in an export of Label Studio, "JSON" or "JSON-MIN", as rows of ANNOTATIONS.
 
     Skipped annotations, drafts and predictions are no decisions and are left out. The annotator is the e-mail address
@@ -106,8 +100,7 @@ def read_label_studio(path: str | Path) -> pd.DataFrame:
             )
         task_of[key] = result.task
         rows.append(row)
-    # As objects, since a column of texts would turn None, the reason of an accepted sentence, into a number.
-    return pd.DataFrame(rows, columns=ANNOTATIONS.schema.names, dtype=object)
+    return rows
 
 
 @dataclass(frozen=True)
@@ -192,14 +185,14 @@ def _results(path: str | Path) -> Iterator[_Result]:
 
 def _full_results(path: str | Path, name: str, task: dict) -> Iterator[_Result]:
     """The results of a task in the export "JSON": one per annotation."""
-    for annotation in _objects(task.get("annotations"), f"{path}: {name}, field 'annotations'"):
-        if annotation.get("was_cancelled"):
+    for made in _objects(task.get("annotations"), f"{path}: {name}, field 'annotations'"):
+        if made.get("was_cancelled"):
             continue
         fields: dict[str, list[str]] = {}
-        for part in _objects(annotation.get("result"), f"{path}: {name}, field 'result'"):
+        for part in _objects(made.get("result"), f"{path}: {name}, field 'result'"):
             location = f"{path}: {name}, field '{part.get('from_name')}'"
             fields.setdefault(part.get("from_name"), []).extend(_texts(part.get("value"), location))
-        yield _Result(str(path), name, _annotator(annotation.get("completed_by"), path, name), task["data"], fields)
+        yield _Result(str(path), name, _annotator(made.get("completed_by"), path, name), task["data"], fields)
 
 
 def _objects(value, location: str) -> list[dict]:
@@ -241,7 +234,7 @@ def _annotator(completed_by, path: str | Path, name: str) -> str:
 
 def _row(result: _Result) -> dict:
     sentence_id, source = result.data.get("sentence_id"), result.data.get("source")
-    if not isinstance(sentence_id, str) or not isinstance(source, list) or not all(map(_is_text, source)):
+    if not isinstance(sentence_id, str) or not _are_texts(source):
         raise InputError(
             f"{result.location}: no fields 'sentence_id' and 'source'; import the tasks that "
             "export_label_studio.py writes"
@@ -255,18 +248,13 @@ def _row(result: _Result) -> dict:
     reasons = [text for name in ("reason", "details") for text in result.fields.get(name, []) if text.strip()]
     if not accepted and not reasons:
         raise InputError(f"{result.location}, field 'reason': rejected without one; choose a reason in Label Studio")
-    return {
-        "sentence_id": sentence_id,
-        "annotator": result.annotator,
-        "decision": decisions[0],
-        "reason": None if accepted else ": ".join(reasons),
-        "source": source,
-        "forms": _forms(result, len(source)) if accepted else [],
-    }
+    if accepted:
+        return annotation(sentence_id, result.annotator, source, _forms(result, len(source)))
+    return annotation(sentence_id, result.annotator, source, [], ": ".join(reasons))
 
 
-def _is_text(value) -> bool:
-    return isinstance(value, str)
+def _are_texts(value) -> bool:
+    return isinstance(value, list) and all(isinstance(element, str) for element in value)
 
 
 def _forms(result: _Result, length: int) -> list[dict]:

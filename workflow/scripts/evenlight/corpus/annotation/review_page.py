@@ -6,6 +6,7 @@ An annotator opens it in a browser, without server or network; what the browser 
 
 import hashlib
 import json
+from collections import defaultdict
 from pathlib import Path
 
 from evenlight.core.contracts.corpus import CANDIDATES, DRAFTS
@@ -32,104 +33,38 @@ def review_sentences(candidates: str | Path, drafts: str | Path) -> list[dict]:
 
     Each has ``sentence_id``, ``words``, ``glued`` (the words, from 0, with no space before them), ``root`` (a word),
     ``subject`` (words, the head first) and ``forms``, each with ``scope``, ``group``, ``words`` and ``ground_truth``,
-    one per word of the source; an empty word says that nothing stands there. All sentences have the same forms, in
-    the order of ``FORMS``. Raises InputError, naming the file and the sentence, where the tables do not fit together.
+    one per word of the source; an empty word says that nothing stands there. Raises InputError where the tables are of
+    different sentences.
     """
-    drafted = _forms_by_sentence(drafts)
+    forms: dict[str, list[dict]] = defaultdict(list)
+    for form in read_arrow(drafts, DRAFTS).to_pylist():
+        forms[form.pop("sentence_id")].append(form)
     columns = CANDIDATES.only("sentence_id", "text", "words", "root", "subject")
-    sentences, number_of_id = [], {}
-    for number, row in enumerate(read_arrow(candidates, columns).to_pylist(), start=1):
-        location = f"{candidates}: row {number}, sentence '{row['sentence_id']}'"
-        if row["sentence_id"] in number_of_id:
-            raise InputError(
-                f"{location}: the same sentence_id as in row {number_of_id[row['sentence_id']]}; rename one"
-            )
-        number_of_id[row["sentence_id"]] = number
-        _check_candidate(row, location)
-        forms = drafted.pop(row["sentence_id"], None)
-        if forms is None:
-            raise InputError(f"{drafts}: no form of sentence '{row['sentence_id']}'; {_remedy(DRAFTS)}")
-        _check_lengths(forms, len(row["words"]), f"{drafts}: sentence '{row['sentence_id']}'")
-        sentences.append(
-            {
-                "sentence_id": row["sentence_id"],
-                "words": row["words"],
-                "glued": _glued(row["text"], row["words"]),
-                "root": row["root"],
-                "subject": row["subject"],
-                "forms": [forms[key] for key in FORMS if key in forms],
-            }
-        )
-    if not sentences:
+    rows = read_arrow(candidates, columns).to_pylist()
+    if not rows:
         raise InputError(f"{candidates}: no sentence to review; give more pages, or filter less")
-    if drafted:
+    if different := {row["sentence_id"] for row in rows} ^ forms.keys():
         raise InputError(
-            f"{drafts}: sentence '{next(iter(drafted))}' is no candidate of {candidates}; {_remedy(DRAFTS)}"
+            f"{drafts}: sentence '{min(different)}' is only there, or only in {candidates}; delete the file and run "
+            f"the workflow again, rule {DRAFTS.rule} makes it"
         )
-    _check_same_forms(sentences, drafts)
-    return sentences
+    return [
+        {
+            "sentence_id": row["sentence_id"],
+            "words": row["words"],
+            "glued": _glued(row["text"], row["words"]),
+            "root": row["root"],
+            "subject": row["subject"],
+            "forms": sorted(forms[row["sentence_id"]], key=lambda form: FORMS.index((form["scope"], form["group"]))),
+        }
+        for row in rows
+    ]
 
 
 def content_digest(sentences: list[dict]) -> str:
     """SHA-256 (hexadecimal) of what is reviewed; equal for everybody who reviews the same sentences and drafts."""
     text = json.dumps(sentences, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _remedy(contract) -> str:
-    return f"delete the file and run the workflow again, rule {contract.rule} makes it"
-
-
-def _forms_by_sentence(drafts: str | Path) -> dict[str, dict[tuple[str, str], dict]]:
-    forms: dict[str, dict[tuple[str, str], dict]] = {}
-    for number, row in enumerate(read_arrow(drafts, DRAFTS).to_pylist(), start=1):
-        sentence_id = row.pop("sentence_id")
-        key = (row["scope"], row["group"])
-        location = f"{drafts}: row {number}, sentence '{sentence_id}'"
-        if key not in FORMS:
-            known = ", ".join(" ".join(form) for form in FORMS)
-            raise InputError(f"{location}: scope and group are '{' '.join(key)}', known are {known}; {_remedy(DRAFTS)}")
-        if key in forms.setdefault(sentence_id, {}):
-            raise InputError(f"{location}: a second form '{' '.join(key)}'; {_remedy(DRAFTS)}")
-        forms[sentence_id][key] = row
-    return forms
-
-
-def _check_candidate(row: dict, location: str) -> None:
-    for word in row["words"]:
-        if not word.strip():
-            raise InputError(f"{location}: column 'words' has {word!r}, a word of nothing; {_remedy(CANDIDATES)}")
-    for name, positions in (("root", [row["root"]]), ("subject", row["subject"])):
-        for position in positions:
-            if position not in range(len(row["words"])):
-                raise InputError(
-                    f"{location}: column '{name}' names word {position} of {len(row['words'])}; {_remedy(CANDIDATES)}"
-                )
-
-
-def _check_lengths(forms: dict[tuple[str, str], dict], length: int, location: str) -> None:
-    for (scope, group), form in forms.items():
-        lengths = (len(form["words"]), len(form["ground_truth"]))
-        if lengths != (length, length):
-            raise InputError(
-                f"{location}, form '{scope} {group}': {lengths[0]} words and {lengths[1]} values of ground truth for "
-                f"{length} words of the source; {_remedy(DRAFTS)}"
-            )
-        if not any(word.strip() for word in form["words"]) or not set(form["ground_truth"]) <= {0, 1}:
-            raise InputError(
-                f"{location}, form '{scope} {group}': no word at all, or a ground truth other than 0 and 1; "
-                f"{_remedy(DRAFTS)}"
-            )
-
-
-def _check_same_forms(sentences: list[dict], drafts: str | Path) -> None:
-    first, *following = ([(form["scope"], form["group"]) for form in sentence["forms"]] for sentence in sentences)
-    for sentence, forms in zip(sentences[1:], following, strict=True):
-        if forms != first:
-            raise InputError(
-                f"{drafts}: sentence '{sentence['sentence_id']}' has other forms than "
-                f"'{sentences[0]['sentence_id']}'; {_remedy(DRAFTS)}"
-            )
 
 
 def _glued(text: str, words: list[str]) -> list[int]:

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from evenlight.core.errors import InputError
 from evenlight.core.factors import ATTRIBUTE
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.fields import SplitSeed, TestShare, ValidationShare
-from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.settings import Different, Text, refusal, shown
 from evenlight.texts.splitting import text_columns
+from evenlight.texts.table_rows import PUBLISHED, csv_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,25 +136,23 @@ class Compas(Reader):
         from evenlight.texts.items import assign_test, separated
 
         items, covariates, removed = [], [], 0
-        for location, row in csv_rows(files[COMPAS], FIELDS, PUBLISHED):
-            if not is_kept(row, location):
+        for _, row in csv_rows(files[COMPAS], FIELDS, PUBLISHED):
+            if not is_kept(row):
                 removed += 1
                 continue
             items.append(
                 {
                     "item_id": row["id"].zfill(5),
                     "unit_id": row["id"].zfill(5),
-                    **text_columns(text_of(row, location)),
+                    **text_columns(text_of(row)),
                     "ground_truth": None,
-                    "label": choice(row, "two_year_recid", LABELS, location, PUBLISHED),
+                    "label": LABELS[row["two_year_recid"]],
                     "split": "train",
                     "cluster": row["id"].zfill(5),
                 }
-                | {f"attribute.{name}": choice(row, *COLUMNS[name], location, PUBLISHED) for name in COMPAS_LEVELS}
+                | {f"attribute.{name}": choices[row[column]] for name, (column, choices) in COLUMNS.items()}
             )
-            covariates.append(covariates_of(row, location))
-        if not items:
-            raise InputError(f"{files[COMPAS]}: no row passes ProPublica's filter; {PUBLISHED}")
+            covariates.append(covariates_of(row))
         by_class = pd.DataFrame(items).groupby("label")
         classes = [assign_test(part, part["unit_id"], self.test_share, self.split_seed) for _, part in by_class]
         notes = [f"people whom ProPublica's filter left out: {removed}"]
@@ -167,10 +164,10 @@ class Compas(Reader):
         return Dataset(items, units, CLASSES, notes)
 
 
-def covariates_of(row: dict[str, str], location: str) -> dict[str, float]:
-    """What a person may be matched by, as numbers; the fields have been read before."""
+def covariates_of(row: dict[str, str]) -> dict[str, float]:
+    """What a person may be matched by, as numbers."""
     return {
-        name: float(row[field]) if choices is None else float(choice(row, field, choices, location, PUBLISHED))
+        name: float(row[field] if choices is None else choices[row[field]])
         for name, (field, choices) in COVARIATES.items()
     }
 
@@ -209,16 +206,14 @@ def with_matched_pairs(
     )
 
 
-def is_kept(row: dict[str, str], location: str) -> bool:
+def is_kept(row: dict[str, str]) -> bool:
     """Whether ProPublica's filter keeps the person.
 
     It leaves out people who were screened more than 30 days before or after the arrest, or of whom this is not known;
     those of whom no case was found (``is_recid`` -1); ordinary traffic offences (charge degree O); and those without a
-    score. Raises :class:`InputError` where the days are not a number.
+    score.
     """
     days = row["days_b_screening_arrest"]
-    if not re.fullmatch(r"(-?\d+)?", days):
-        raise InputError(f"{location}: field 'days_b_screening_arrest' is {days!r}, not a whole number; {PUBLISHED}")
     return (
         days != ""
         and abs(int(days)) <= DAYS
@@ -228,17 +223,9 @@ def is_kept(row: dict[str, str], location: str) -> bool:
     )
 
 
-def text_of(row: dict[str, str], location: str) -> str:
-    """The person's row as text; an :class:`InputError` names ``place`` and the field that is not as published."""
-
-    def value(field: str, choices: dict):
-        return choice(row, field, choices, location, PUBLISHED)
-
-    if not row["priors_count"].isdecimal():
-        raise InputError(
-            f"{location}: field 'priors_count' is {row['priors_count']!r}, not a whole number; {PUBLISHED}"
-        )
+def text_of(row: dict[str, str]) -> str:
+    """The person's row as text."""
     return (
-        f"{row['priors_count']} priors, score factor {value('score_text', SCORE_FACTORS)}, {value('age_cat', AGES)}, "
-        f"{value('race', RACES)}, {value('sex', GENDERS)}{value('c_charge_degree', CHARGES)}"
+        f"{row['priors_count']} priors, score factor {SCORE_FACTORS[row['score_text']]}, {AGES[row['age_cat']]}, "
+        f"{RACES[row['race']]}, {GENDERS[row['sex']]}{CHARGES[row['c_charge_degree']]}"
     )

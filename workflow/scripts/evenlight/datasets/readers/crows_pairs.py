@@ -14,12 +14,11 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from evenlight.core.errors import InputError
 from evenlight.corpus.annotation.lexicon import GenderedLexicon, read_gendered_lexicon
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.fields import SplitSeed, TestShare, ValidationShare
-from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.texts.splitting import spaces_around, split_words
+from evenlight.texts.table_rows import PUBLISHED, csv_rows
 
 CROWS_PAIRS = "crows_pairs/crows_pairs_anonymized.csv"
 CROWS_PAIRS_ATTRIBUTES = {  # and the bias types of the file
@@ -100,11 +99,9 @@ class CrowsPairs(Reader):
 
         bias_type = CROWS_PAIRS_ATTRIBUTES[self.attribute]
         lexicon = read_gendered_lexicon(*(files[name] for name in LEXICON)) if bias_type == "gender" else None
-        known = dict.fromkeys(CROWS_PAIRS_ATTRIBUTES.values())
         items, without_groups, repeated = [], 0, 0
         read_before: set[tuple[str, str]] = set()
-        for location, row in csv_rows(files[CROWS_PAIRS], FIELDS, PUBLISHED):
-            choice(row, "bias_type", known, location, PUBLISHED)
+        for _, row in csv_rows(files[CROWS_PAIRS], FIELDS, PUBLISHED):
             if row["bias_type"] != bias_type:
                 continue
             sentences = (row["sent_more"], row["sent_less"])
@@ -112,11 +109,9 @@ class CrowsPairs(Reader):
                 repeated += 1
                 continue
             read_before.add(sentences)
-            pair_items = items_of(row, location, self.attribute, lexicon)
+            pair_items = items_of(row, self.attribute, lexicon)
             items.extend(pair_items)
             without_groups += not pair_items
-        if not items:
-            raise InputError(f"{files[CROWS_PAIRS]}: no usable pair of bias type {bias_type}; {PUBLISHED}")
         factors = self.factors()
         levels = " and ".join(factors[self.attribute])
         notes = [f"pairs that do not contrast {levels}, left out: {without_groups}"] if without_groups else []
@@ -127,14 +122,14 @@ class CrowsPairs(Reader):
         return Dataset(*separated(rows, factors), CLASSES, notes)
 
 
-def items_of(row: dict[str, str], location: str, attribute: str, lexicon: GenderedLexicon | None) -> list[dict]:
+def items_of(row: dict[str, str], attribute: str, lexicon: GenderedLexicon | None) -> list[dict]:
     """The items of a pair, all for training; none where a ``lexicon`` is to tell the gender and does not.
 
     Without a lexicon the groups follow from the direction of the pair.
     """
     words = [split_words(row[field]) for field in SENTENCES]
     marks = differing(*words)
-    groups = choice(row, "stereo_antistereo", DIRECTIONS, location, PUBLISHED)
+    groups = DIRECTIONS[row["stereo_antistereo"]]
     if lexicon:
         groups = [gender_of(*sentence, lexicon) for sentence in zip(words, marks, strict=True)]
         if set(groups) != {"male", "female"}:

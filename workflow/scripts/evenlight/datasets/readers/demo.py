@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from evenlight.core.errors import InputError
+from evenlight.core.files import read_yaml
 from evenlight.corpus.annotation import GROUPS
 from evenlight.datasets.base import Dataset
-from evenlight.datasets.resources import read_yaml
 from evenlight.datasets.variants import Variants
+from evenlight.texts.table_rows import RESTORE
 
 DEMO = "resources/demo/sentences.yaml"
 _MARKING = re.compile(r"(\{[^{}\[\]]*\}|\[[^{}\[\]]*\])")
@@ -94,84 +94,29 @@ def items_of(sentence: SourceSentence, classes: list[str], words: str) -> list[d
 
 
 def read_source_sentences(path: str | Path) -> list[SourceSentence]:
-    """Every sentence of the file, checked; an :class:`InputError` names the file and the sentence's number."""
-    sentences = []
-    number_of_text = {}
-    for number, (split, text) in enumerate(_entries(path), start=1):
-        location = f"{path}: sentence {number} ('{text[:40]}...')"
-        sentence = SourceSentence(number, split, _words(text, location))
-        _check_subject(sentence, location)
-        plain = " ".join(sentence.variant("male", "all")).lower()
-        if plain in number_of_text:
-            raise InputError(f"{location}: the same as sentence {number_of_text[plain]}; delete one of them")
-        number_of_text[plain] = number
-        sentences.append(sentence)
-    return sentences
+    """Every sentence of the file."""
+    texts = [(split, text) for split, texts in read_yaml(path, RESTORE).items() for text in texts]
+    return [SourceSentence(number, split, _words(text)) for number, (split, text) in enumerate(texts, start=1)]
 
 
-def _entries(path: str | Path) -> list[tuple[str, str]]:
-    """(split, text) of each sentence in the order of the file."""
-    content = read_yaml(path)
-    if not isinstance(content, dict) or set(content) != {"train", "test"}:
-        raise InputError(f"{path}: must have the two keys 'train' and 'test', each with a list of sentences")
-    for split, texts in content.items():
-        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-            raise InputError(f"{path}: '{split}' must be a list of sentences; put each one in double quotes")
-    return [(split, text.strip()) for split, texts in content.items() for text in texts]
-
-
-def _words(text: str, location: str) -> list[Word]:
+def _words(text: str) -> list[Word]:
     """The word positions of a sentence with markings."""
-    _check_text(text, location)
     words = []
     for piece in _MARKING.split(text):
         if piece.startswith(("{", "[")):
-            words.extend(_marked_words(piece, location))
+            words.extend(_marked_words(piece))
         else:
             words.extend(Word(dict.fromkeys(GROUPS, word), "fixed", word) for word in _WORD.findall(piece))
     return words
 
 
-def _marked_words(marking: str, location: str) -> list[Word]:
+def _marked_words(marking: str) -> list[Word]:
     """The word positions of one marking; more than one where a form has several words."""
     role = "subject" if marking.startswith("{") else "other"
-    starred = [form.strip() for form in marking[1:-1].split("/")]
-    if len(starred) != len(GROUPS) or not all(form.strip("* ") for form in starred):
-        raise InputError(f"{location}: {marking} misses a form; write three, male/female/neutral")
-    forms = [form.removesuffix("*") for form in starred]
-    if len(set(forms)) == 1:
-        raise InputError(f"{location}: the forms of {marking} are all equal; leave the brackets away")
-    positions = [_WORD.findall(form) for form in forms]
-    if len({len(position) for position in positions}) > 1:
-        raise InputError(f"{location}: the forms of {marking} have unequal numbers of words; use forms of equal length")
-    stars = [index for index, form in enumerate(starred) if form.endswith("*")]
-    if len(stars) != (role == "other") or "*" in "".join(forms):
-        raise InputError(
-            f"{location}: {marking} must have {'one star' if role == 'other' else 'no star'}; the star stands behind "
-            "the form of another person that stays when only the subject changes"
-        )
+    forms = [form.strip() for form in marking[1:-1].split("/")]
+    positions = list(zip(*(_WORD.findall(form.removesuffix("*")) for form in forms), strict=True))
+    stays = next((index for index, form in enumerate(forms) if form.endswith("*")), None)
     return [
-        Word(dict(zip(GROUPS, position, strict=True)), role, position[stars[0]] if stars else None)
-        for position in zip(*positions, strict=True)
+        Word(dict(zip(GROUPS, position, strict=True)), role, None if stays is None else position[stays])
+        for position in positions
     ]
-
-
-def _check_text(text: str, location: str) -> None:
-    if not text.endswith("."):
-        raise InputError(f"{location}: does not end with a period; add one")
-    if re.search(r"[{}\[\]*]", _MARKING.sub("", text)):
-        raise InputError(
-            f"{location}: a bracket or star outside of a marking; write whole markings, {{he/she/they}} or "
-            "[him/her*/them]"
-        )
-    touching = re.search(r"\w[{\[]|[}\]]\w", text)
-    if touching:
-        raise InputError(f"{location}: a marking touches another word at '{touching[0]}'; mark the whole word")
-
-
-def _check_subject(sentence: SourceSentence, location: str) -> None:
-    """Refuse a sentence whose groups cannot be told apart when only the subject's words change."""
-    if not any(word.role == "subject" for word in sentence.words):
-        raise InputError(f"{location}: no word of the subject is marked; mark one, such as {{he/she/they}}")
-    if len({tuple(sentence.variant(group, "subject")) for group in GROUPS}) < len(GROUPS):
-        raise InputError(f"{location}: the subject's words have the same forms for two groups; mark one more of them")

@@ -13,14 +13,12 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from evenlight.core.errors import InputError
 from evenlight.core.factors import ATTRIBUTE
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.fields import SplitSeed, ValidationShare
-from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.settings import Different
-from evenlight.texts.fields import Segmenter
-from evenlight.texts.splitting import spaces_around, split_words
+from evenlight.texts.splitting import Segmenter, spaces_around, split_words
+from evenlight.texts.table_rows import PUBLISHED, csv_rows
 
 GENERAL, DIRECTED = "general", "directed"
 ENGLISH = "english"
@@ -201,11 +199,10 @@ class MultilingualHateCheck(HatefulTexts):
 
 def _cases(path: Path, language: str) -> Iterator[dict]:
     own = ("case_id", "direction", "focus_words") if language == ENGLISH else ("mhc_case_id",)
-    for location, row in csv_rows(path, (*FIELDS, *own), PUBLISHED):
+    for _, row in csv_rows(path, (*FIELDS, *own), PUBLISHED):
         group = re.sub(r"\W+", "_", row["target_ident"].lower())
         templates = [row.get(field, "") for field in ("case_templ", "gender_male", "gender_female")]
         yield row | {
-            "location": location,
             "group": SAME_GROUP.get(group, group),
             "templates": [template for template in templates if template],
         }
@@ -236,8 +233,6 @@ def _item(case: Mapping, language: str, roots: Mapping[str, str], segmenter: str
     words = split_words(case["test_case"], segmenter)
     names = named_words(case["test_case"], words, case["templates"])
     is_english = language == ENGLISH
-    if not words or not any(names):
-        raise InputError(f"{case['location']}: no word names the group of its template; {PUBLISHED}")
     item = {
         "item_id": f"{ENGLISH}-{case['case_id']}" if is_english else case["mhc_case_id"],
         "unit_id": f"{language}-{case['templ_id']}",
@@ -245,7 +240,7 @@ def _item(case: Mapping, language: str, roots: Mapping[str, str], segmenter: str
         "spaces": spaces_around(case["test_case"], words),
         "ground_truth": focus(words, names, case["focus_words"]) if is_english else None,
         "carries": [NAMES_GROUP if named else None for named in names],
-        "label": choice(case, "label_gold", LABELS, case["location"], PUBLISHED),
+        "label": LABELS[case["label_gold"]],
         "split": "train",
         "cluster": f"{language}-{roots[case['templ_id']]}",
         ATTRIBUTE + "group": case["group"],

@@ -13,8 +13,8 @@ from evenlight.core.errors import InputError, first_line
 from evenlight.core.sources import asked_about, refused_by_hub
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.columns import Columns
-from evenlight.datasets.rows import require_columns
 from evenlight.settings import Location, Text
+from evenlight.texts.table_rows import require_columns
 
 # What ``save_to_disk`` writes of one split, and of several.
 SAVED = ("state.json", "dataset_dict.json")

@@ -12,9 +12,9 @@ from evenlight.core.errors import InputError
 from evenlight.core.sources import addressed
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.columns import Attribute, Columns, without_joint
-from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.settings import Different, Location, Name, Sha256, Text, check_addressed
-from evenlight.texts.fields import Segmenter
+from evenlight.texts.splitting import Segmenter
+from evenlight.texts.table_rows import is_empty, name_of, named_rows
 
 # Columns that the rows get beside those of the file. Questions have one class, which nothing asks for.
 ITEM, CLASS = "(item)", "(class)"

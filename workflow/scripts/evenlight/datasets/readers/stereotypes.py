@@ -16,22 +16,17 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from evenlight.core.errors import InputError
+from evenlight.core.files import read_yaml
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.fields import GROUPS, SplitSeed, TestShare, ValidationShare
-from evenlight.datasets.resources import MARKING, read_yaml
+from evenlight.datasets.simulation_texts import MARKING
+from evenlight.texts.table_rows import RESTORE
 
 THEMES = "resources/stereotypes/themes.yaml"
 
 GENDERS = GROUPS["binary"]  # the order of the forms in a marking
 CLASSES = ("anti_stereotype", "stereotype")  # in the order of the labels
-FORMS = {
-    "occupation": {"one", "many"},
-    "trait": {"adjective", "noun"},
-    "activity": {"do", "doing"},
-    "behaviour": {"do", "does"},
-}
-SENTENCES = 2  # of its own that each theme has
+KINDS = ("occupation", "trait", "activity", "behaviour")  # of themes
 SHARE = 3  # a theme takes every third frame of its kind
 # What is drawn for the test split as a whole.
 UNITS = {"pair": lambda pair: f"{pair.match}-{pair.number:02d}", "theme": lambda pair: pair.match}
@@ -134,90 +129,24 @@ def read_stereotype_pairs(path: str | Path) -> list[StereotypePair]:
     """Every sentence pair of the file, theme by theme: its own sentences, then its frames.
 
     A theme takes one in ``SHARE`` frames of its kind, the n-th of a gender (from 0) beginning at frame n modulo
-    ``SHARE``. With as many male as female themes in a kind, each frame serves both genders equally often. An
-    :class:`InputError` names the file and the theme or sentence that is wrong.
+    ``SHARE``. With as many male as female themes in a kind, each frame serves both genders equally often.
     """
-    frames, themes = _content(path)
+    content = read_yaml(path, RESTORE)
     pairs = []
-    for kind, gender in product(FORMS, GENDERS):
-        for number, (name, theme) in enumerate(themes[kind][gender].items()):
-            texts = _texts(theme, frames[kind][number % SHARE :: SHARE], FORMS[kind], f"{path}: theme '{name}'")
+    for kind, gender in product(KINDS, GENDERS):
+        for number, (name, theme) in enumerate(content["themes"][kind][gender].items()):
+            frames = content["frames"][kind][number % SHARE :: SHARE]
+            texts = [*theme["sentences"], *(_filled(frame, theme["forms"]) for frame in frames)]
             match = f"{kind}-{number:02d}"
             pairs += [StereotypePair(name, number, gender, match, text) for number, text in enumerate(texts, start=1)]
-    _check_distinct(pairs, path)
     return pairs
 
 
-def _texts(theme: dict, frames: list[str], forms: set[str], location: str) -> list[str]:
-    """The sentences of a theme with their markings."""
-    if not isinstance(theme, dict) or set(theme) != {"forms", "sentences"}:
-        raise InputError(f"{location}: must have the two keys 'forms' and 'sentences'")
-    if not isinstance(theme["forms"], dict) or set(theme["forms"]) != forms:
-        raise InputError(f"{location}: 'forms' must have {' and '.join(sorted(forms))}, as all themes of its kind")
-    if not isinstance(theme["sentences"], list) or len(theme["sentences"]) != SENTENCES:
-        raise InputError(f"{location}: 'sentences' must be a list of {SENTENCES}, as many as other themes have")
-    texts = [*theme["sentences"], *(_filled(frame, theme["forms"], location) for frame in frames)]
-    for text in texts:
-        _check_text(text, location)
-    return texts
-
-
-def _filled(frame: str, forms: dict[str, str], location: str) -> str:
+def _filled(frame: str, forms: dict[str, str]) -> str:
     """The frame with the theme's forms in their places."""
 
     def form(gap: re.Match) -> str:
-        name = gap[1]
-        if name.lower() not in forms:
-            raise InputError(f"{location}, frame '{frame}': no form {gap[0]}; its kind has {', '.join(sorted(forms))}")
-        text = forms[name.lower()]
-        return text if name.islower() else text[0].upper() + text[1:]
+        text = forms[gap[1].lower()]
+        return text if gap[1].islower() else text[0].upper() + text[1:]
 
     return _FORM.sub(form, frame)
-
-
-def _content(path: str | Path) -> tuple[dict, dict]:
-    """(frames, themes) of the file, each by kind."""
-    content = read_yaml(path)
-    if not isinstance(content, dict) or set(content) != {"frames", "themes"}:
-        raise InputError(f"{path}: must have the two keys 'frames' and 'themes'")
-    for key, kinds in content.items():
-        if not isinstance(kinds, dict) or set(kinds) != set(FORMS):
-            raise InputError(f"{path}: '{key}' must have the kinds {', '.join(FORMS)}")
-    for kind, genders in content["themes"].items():
-        counts = {gender: len(genders.get(gender) or ()) for gender in GENDERS}
-        if set(genders) != set(GENDERS) or counts["male"] != counts["female"]:
-            raise InputError(
-                f"{path}: {kind} has {counts['male']} male and {counts['female']} female themes; give both the same "
-                "number, so that frames do not tell the gender"
-            )
-    return content["frames"], content["themes"]
-
-
-def _check_text(text: str, location: str) -> None:
-    beginning = f"{location}, '{text[:40]}...'"
-    if not MARKING.search(text):
-        raise InputError(f"{beginning}: no gendered word is marked; write it as {{he/she}}")
-    if re.search(r"[{}<>/]", MARKING.sub("", text)):
-        raise InputError(
-            f"{beginning}: a bracket outside of a marking; write whole markings, {{he/she}}, of one word each"
-        )
-    if any(male == female for male, female in MARKING.findall(text)):
-        raise InputError(f"{beginning}: the forms of a marking are equal; leave the brackets away")
-    if not text.endswith("."):
-        raise InputError(f"{beginning}: does not end with a period; add one")
-
-
-def _check_distinct(pairs: list[StereotypePair], path: str | Path) -> None:
-    """Refuse what would put two pairs under one name or the same sentence on both sides of the split."""
-    first_pairs: dict[str, StereotypePair] = {}
-    for pair in pairs:
-        for key, remedy in (
-            (pair.pair_id, "rename one theme"),
-            (" ".join(pair.variant("male")), "delete one sentence"),
-        ):
-            first = first_pairs.setdefault(key, pair)
-            if first is not pair:
-                raise InputError(
-                    f"{path}: '{key}' is there twice, in {first.stereotyped} theme '{first.theme}' and "
-                    f"{pair.stereotyped} theme '{pair.theme}'; {remedy}"
-                )

@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.columns import Columns
-from evenlight.datasets.rows import named_rows
 from evenlight.settings import Location, Text, refusal, shown
+from evenlight.texts.table_rows import named_rows
 
 
 class OwnFile(Reader):

@@ -117,7 +117,7 @@ def read_quotes(path: Path, item: str, words: str | None, text: str | None) -> d
     Raises:
         InputError: the table cannot be read, or a row has no item, or no list.
     """
-    from evenlight.datasets.rows import is_empty, name_of, named_rows
+    from evenlight.texts.table_rows import is_empty, name_of, named_rows
 
     quotes: dict[str, list[list[str]]] = {}
     column = present(words or text)

@@ -89,7 +89,7 @@ def read_explanations(path: Path) -> dict[str, dict]:
     Raises:
         InputError: the file cannot be read, or a row lacks a field, has one of another kind, or is there twice.
     """
-    from evenlight.datasets.rows import read_rows
+    from evenlight.texts.table_rows import read_rows
 
     rows: dict[str, dict] = {}
     for number, row in enumerate(read_rows(path), start=1):

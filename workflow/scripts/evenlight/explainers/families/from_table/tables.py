@@ -13,11 +13,11 @@ import pandas as pd
 
 from evenlight.core.contracts.explanations import CHANGED_ANSWERS
 from evenlight.core.errors import InputError
-from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.explainers.answering import counts, notes_of
 from evenlight.explainers.families.from_table import FromTable
 from evenlight.explainers.follow_ups import as_table
 from evenlight.texts.matching import mentions
+from evenlight.texts.table_rows import is_empty, name_of, named_rows
 
 REMEDY = "correct the table, or the columns that the explainer names"
 # What is known of how an answer was made, and how it is read.

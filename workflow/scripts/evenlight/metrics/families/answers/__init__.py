@@ -14,7 +14,7 @@ from pydantic import Field
 from evenlight.core.errors import InputError
 from evenlight.metrics.answered import Answered, MetricOfAnswers
 from evenlight.settings import Location, Text
-from evenlight.texts.fields import Segmenter
+from evenlight.texts.splitting import Segmenter
 
 if TYPE_CHECKING:
     import numpy as np

@@ -51,7 +51,7 @@ def redaction_consistency(after: Decisions, undecided: Collection[str] = UNDECID
 def redaction_gain(after: Decisions, after_random: Decisions, undecided: Collection[str] = UNDECIDED) -> np.ndarray:
     """The same minus what as many words at random would do, (texts,): 0 for whoever redacts everything.
 
-    Our correction; :func:`evenlight.texts.redaction.random_words` chooses them.
+    Our correction; :func:`evenlight.texts.matching.random_words` chooses them.
 
     Args:
         after: decisions on the texts without the words that matter.

@@ -10,7 +10,8 @@ from evenlight.core.files import json_lines, loaded_json, other_encoding, read_t
 
 # Characters of a value; Python's own limit is shorter than a long text.
 LONGEST_VALUE = 2**24
-PUBLISHED = "delete the file to have it fetched again"  # the remedy for a file whose content is pinned
+# Remedies for a file whose content is pinned, and for one of this repository.
+PUBLISHED, RESTORE = "delete the file to have it fetched again", "restore it from the project's repository"
 
 
 def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -68,7 +69,7 @@ def read_rows(path: Path) -> list:
 def _located_rows(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
     """The same rows, each with its place."""
     if path.suffix == ".parquet":
-        yield from _parquet_rows(path, None, remedy)
+        yield from parquet_rows(path, None, remedy)
     elif path.suffix == ".jsonl":
         yield from json_lines(path, remedy)
     elif path.suffix == ".json":
@@ -82,7 +83,7 @@ def _located_rows(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
         raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
 
 
-def _parquet_rows(
+def parquet_rows(
     path: Path, fields: Sequence[str] | None, remedy: str, others: bool = False
 ) -> Iterator[tuple[str, dict]]:
     """(file and row, row) of each row of a Parquet file, of some columns, all others too, or all; rows count from 1."""
@@ -115,7 +116,7 @@ def named_rows(path: Path, fields: Iterable[str], remedy: str, others: bool = Fa
         yield from csv_rows(path, fields, remedy)
         return
     if path.suffix.lower() == ".parquet":
-        yield from _parquet_rows(path, fields, remedy, others)
+        yield from parquet_rows(path, fields, remedy, others)
         return
     rows = list(_located_rows(path, "write it again"))
     # A row of JSON may leave out what it has not.
@@ -149,11 +150,3 @@ def require_columns(path: str | Path, fields: Sequence[str], header: Sequence[st
         seen = (name if name == name.strip() != "" and name.isprintable() else repr(name) for name in header)
         there = f"the columns are {', '.join(seen)}" if len(header) else "its first row is empty"
         raise InputError(f"{path}: no column {columns}; {there}; {remedy}")
-
-
-def choice(row: dict, field: str, choices: dict, location: str, remedy: str):
-    """The entry of ``choices`` that ``row[field]`` names; else an :class:`InputError` with place, field and choices."""
-    if row[field] not in choices:
-        allowed = ", ".join(repr(name) for name in choices)
-        raise InputError(f"{location}: field '{field}' is {row[field]!r}, not one of {allowed}; {remedy}")
-    return choices[row[field]]
