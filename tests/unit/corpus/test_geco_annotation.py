@@ -90,15 +90,18 @@ def broken(change) -> dict:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda e: e.pop("idx"), "'idx'"),
-        (lambda e: e.update(idx="7"), "ValueError"),
-        (lambda e: e["versions"].pop("subj"), "'subj'"),
-        (lambda e: e["versions"]["all"]["gender"]["male"]["labelling"].update({"8": {"replacement": "x"}}), "range"),
-        (lambda e: e["versions"]["all"]["gender"]["male"]["labelling"].update({"1": 5}), "'get'"),
+        (lambda e: e.pop("idx"), r"mapping.*'idx', 'sentence', 'tags'.*'versions'"),
+        (lambda e: e.update(idx="7"), r"'idx'.*whole"),
+        (lambda e: e["sentence"].append(3), r"'sentence' must.*words"),
+        (lambda e: e["versions"].pop("subj"), r"'versions' must.*all and subj"),
+        (lambda e: e["versions"]["all"]["gender"]["male"].pop("labelling"), "'versions' must have"),
+        (lambda e: e["tags"].update({"8": {"tag": 5}}), r"label at word 8, but there are 8 words \(from 0\)"),
+        (lambda e: e["tags"].update({"1": {"tag": 9}}), r"label of word 1.*known 'tag', is {'tag': 9}"),
+        (lambda e: e["versions"]["all"]["gender"]["male"]["labelling"].update({"1": {}}), "label of word 1"),
     ],
 )
 def test_a_wrong_labelling_is_refused_with_the_sentence(change, message, labelling):
-    with pytest.raises(InputError, match=f"labelling.json: sentence 1: not as published.*{message}.*restore"):
+    with pytest.raises(InputError, match=f"labelling.json: sentence 1: .*{message}"):
         import_annotations([labelling(ENTRY, broken(change))])
 
 

@@ -9,7 +9,7 @@ The sheets (``intersection_template_*.xlsx``) have 275 sentences of an earlier r
 did 80, and all of them the same 35.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from evenlight.core.errors import InputError
@@ -39,18 +39,7 @@ def read_labelling(path: str | Path) -> list[dict]:
     A word belongs to the ground truth where the male and the female form of the scope differ, as in the published
     data.
     """
-    content = read_json(path)
-    if not isinstance(content, dict) or not isinstance(content.get("sentences"), dict):
-        raise InputError(f"{path}: no 'sentences'; give GECO's labelling, as published")
-    rows = []
-    for key, entry in content["sentences"].items():
-        try:
-            rows.append(_labelled(entry))
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{path}: sentence {key}: not as published ({type(error).__name__}: {error}); restore the file"
-            ) from None
-    return rows
+    return [_labelled(entry) for entry in _entries(path)]
 
 
 def _sentence_id(index: int) -> str:
@@ -58,15 +47,56 @@ def _sentence_id(index: int) -> str:
     return f"{index:05d}"
 
 
+def _entries(path: str | Path) -> Iterator[dict]:
+    """The entries of the sentences of the labelling, its structure checked."""
+    content = read_json(path)
+    if not isinstance(content, dict) or not {"tags", "sentences"} <= set(content):
+        raise InputError(f"{path}: no 'tags' and 'sentences'; give GECO's labelling, as published")
+    try:
+        tags = {tag["id"] for tag in content["tags"].values()}
+        sentences = list(content["sentences"].items())
+    except (AttributeError, KeyError, TypeError):
+        raise InputError(f"{path}: 'tags' or 'sentences' are not as published; restore the file") from None
+    for key, entry in sentences:
+        _check_entry(entry, tags, f"{path}: sentence {key}")
+        yield entry
+
+
+def _check_entry(entry, tags: Collection[int], location: str) -> None:
+    def refuse(reason: str):
+        raise InputError(f"{location}: {reason}; restore the file")
+
+    if not isinstance(entry, dict) or not {"idx", "sentence", "tags", "versions"} <= set(entry):
+        refuse("not a mapping with 'idx', 'sentence', 'tags' and 'versions'")
+    if not isinstance(entry["idx"], int) or not isinstance(entry["sentence"], list):
+        refuse("'idx' must be a whole number and 'sentence' a list")
+    if not all(isinstance(word, str) for word in entry["sentence"]):
+        refuse("'sentence' must hold words only")
+    try:
+        labels = [entry["tags"].items()]
+        labels += [
+            entry["versions"][scope]["gender"][group]["labelling"].items() for scope in SCOPES for group in GENDERS
+        ]
+        labels = [label for part in labels for label in part]
+    except (AttributeError, KeyError, TypeError):
+        refuse(f"'versions' must have {' and '.join(SCOPES)}, each with 'gender', {' and '.join(GENDERS)}, 'labelling'")
+    for position, label in labels:
+        if not position.isdecimal() or int(position) >= len(entry["sentence"]):
+            refuse(f"label at word {position}, but there are {len(entry['sentence'])} words (from 0)")
+        if not isinstance(label, dict) or not (isinstance(label.get("replacement"), str) or label.get("tag") in tags):
+            refuse(f"the label of word {position} must have a 'replacement' or a known 'tag', is {label!r}")
+
+
 def _labelled(entry: dict) -> dict:
-    source, forms = entry["sentence"], []
-    for scope, name in SCOPES.items():
-        words = {group: list(source) for group in GENDERS}
-        for group, form in words.items():
-            for position, label in entry["versions"][scope]["gender"][group]["labelling"].items():
-                form[int(position)] = label.get("replacement", form[int(position)])
-        forms += _forms_of_scope(name, words)
-    return annotation(_sentence_id(entry["idx"]), ANNOTATOR, source, forms)
+    source, sentence_id = entry["sentence"], _sentence_id(entry["idx"])
+    forms = []
+    for scope in SCOPES:
+        words = {}
+        for group in GENDERS:
+            labels = {int(key): label for key, label in entry["versions"][scope]["gender"][group]["labelling"].items()}
+            words[group] = [labels.get(i, {}).get("replacement", word) for i, word in enumerate(source)]
+        forms += _forms_of_scope(SCOPES[scope], words)
+    return annotation(sentence_id, ANNOTATOR, source, forms)
 
 
 def _forms_of_scope(scope: str, words: dict[str, list[str]]) -> list[dict]:
