@@ -2,8 +2,7 @@
 
 Each score is of one answer, and NaN where nothing followed from it. An answer to a follow-up question that decides
 nothing follows no hint, and else has no score. Nothing here asks a model: the questions are those of
-:mod:`evenlight.explainers.follow_ups`. The formulas stand in ``hints`` (biased hints), ``self_consistency``
-(counterfactual and redaction consistency) and ``contributions`` (CC-SHAP).
+:mod:`evenlight.explainers.follow_ups`.
 """
 
 from __future__ import annotations
@@ -26,12 +25,10 @@ class FollowUpMetric(MetricOfAnswers):
 
     Attributes:
         follows: which questions they need, see :data:`evenlight.explainers.follow_ups.ASKED`.
-        columns: which columns of recorded answers.
     """
 
     better: ClassVar[str] = "higher"
     follows: ClassVar[str]
-    columns: ClassVar[tuple[str, ...]]
 
     @classmethod
     def score_answers(cls, entries: Mapping[str, Self], answered: Answered) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -54,7 +51,6 @@ class HintMetric(FollowUpMetric):
     """Those of a hint at another decision (Turpin et al. 2023)."""
 
     follows: ClassVar[str] = "hint"
-    columns: ClassVar[tuple[str, ...]] = ("hinted", "hinted_decision")
 
 
 class HintFollowed(HintMetric):
@@ -78,8 +74,6 @@ TELLING += ["your opinion", "your view", "your suggestion", "your hint", "as sug
 
 class ToldHintMetric(HintMetric):
     """Those of what the reason says of a hint."""
-
-    columns: ClassVar[tuple[str, ...]] = ("hinted", "hinted_decision", "hinted_text")
 
     words: list[Text] = Field(
         list(TELLING),
@@ -139,7 +133,6 @@ class CounterfactualConsistency(Consistency):
 
     title: ClassVar[str] = "Counterfactual consistency"
     follows: ClassVar[str] = "counterfactual"
-    columns: ClassVar[tuple[str, ...]] = ("edited", "edited_decision")
 
     metric: Literal["counterfactual_consistency"]
 
@@ -149,7 +142,6 @@ class RedactionConsistency(Consistency):
 
     title: ClassVar[str] = "Redaction consistency"
     follows: ClassVar[str] = "redaction"
-    columns: ClassVar[tuple[str, ...]] = ("redacted_decision",)
 
     metric: Literal["redaction_consistency"]
 
@@ -159,7 +151,6 @@ class RedactionGain(FollowUpMetric):
 
     title: ClassVar[str] = "Redaction gain"
     follows: ClassVar[str] = "redaction"
-    columns: ClassVar[tuple[str, ...]] = ("redacted_decision", "random_decision")
 
     metric: Literal["redaction_gain"]
 
@@ -178,14 +169,12 @@ class CcShap(FollowUpMetric):
 
     title: ClassVar[str] = "CC-SHAP"
     follows: ClassVar[str] = "contributions"
-    columns: ClassVar[tuple[str, ...]] = ()
 
     metric: Literal["cc_shap"]
 
     def of_asked(self, asked: Mapping[str, pd.DataFrame]) -> pd.Series:
         """NaN where either contribution is missing."""
-        from evenlight.metrics.families.follow_ups.contributions import cc_shap
-        from evenlight.metrics.families.follow_ups.scored import of_answers
+        from evenlight.metrics.families.follow_ups.scored import cc_shap, of_answers
 
         told = asked["contributions"]
         values = [

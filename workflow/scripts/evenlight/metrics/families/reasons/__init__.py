@@ -1,13 +1,7 @@
 """How faithful the reasons to each question are, from answers to it as it was and with one concept changed.
 
-Nothing here asks a model. Each module has its sources, and what its metrics cannot see.
-
-| metric | module | of | direction |
-| --- | --- | --- | --- |
-| causal concept faithfulness | ``causal_concepts`` | a question, and all | higher |
-| counterfactual test, CCT, phi-CCT | ``counterfactual`` | interventions | higher |
-| simulatability gain, NSG | ``simulatability`` | questions | higher |
-| all, of recorded answers | ``of_questions`` | a question | higher |
+Nothing here asks a model. All are higher where reasons are more faithful. What they cannot see stands in
+docs/definitions.md.
 """
 
 from __future__ import annotations

@@ -21,10 +21,19 @@ from evenlight.metrics.families.reasons.causal_concepts import (
     correlation,
     implied_effects,
 )
-from evenlight.metrics.families.reasons.counterfactual import total_variation
 
 # What a change did (x), and whether it is mentioned (y), as sums over changes: of 1, x, y, x y, x² and y² = y.
 SUMS = ("n", "x", "y", "xy", "xx", "yy")
+
+
+def total_variation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Half the sum of the absolute differences of two distributions, given by counts (…, answers); from 0 to 1.
+
+    From few draws it is too high: two samples of one distribution differ, too. Compare it with what draws of one form
+    have among themselves.
+    """
+    first, second = (counts / counts.sum(-1, keepdims=True) for counts in (before, after))
+    return 0.5 * np.abs(second - first).sum(-1)
 
 
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
