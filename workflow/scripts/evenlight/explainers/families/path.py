@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from evenlight.explainers.attribution import Attribution, Remark
-from evenlight.explainers.base import Context, Explanations
-from evenlight.explainers.differentiating import GradientExplainer
+from evenlight.explainers.base import Context, Explanations, GradientExplainer
 from evenlight.explainers.fields import Aggregation, Baseline, Layer, Steps
 
 if TYPE_CHECKING:
@@ -143,9 +142,9 @@ def _along_one_path(
     import torch
 
     from evenlight.engine.batches import sentences_in_batches
-    from evenlight.explainers.aggregation import aggregated
     from evenlight.explainers.baselines import path_ends, sound_baseline
     from evenlight.explainers.derivatives import (
+        aggregated,
         left_over,
         remarks_on_gaps,
         sizes_of_change,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from evenlight.explainers.base import Context, Explanations
-from evenlight.explainers.differentiating import GradientExplainer
+from evenlight.explainers.base import Context, Explanations, GradientExplainer
 from evenlight.explainers.fields import Aggregation, Layer, RectifiedDefinition
 
 if TYPE_CHECKING:

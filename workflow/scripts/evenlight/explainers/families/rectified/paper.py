@@ -8,10 +8,9 @@ from torch import nn
 
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers.aggregation import aggregated
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.base import Context, Explanations
-from evenlight.explainers.derivatives import left_over, remarks_on_cancelling, target_output
+from evenlight.explainers.derivatives import aggregated, left_over, remarks_on_cancelling, target_output
 from evenlight.explainers.families.rectified import Rectified
 from evenlight.explainers.operations import Operations, StandIn
 from evenlight.models.classifier import Classifier, EmbeddingLayer

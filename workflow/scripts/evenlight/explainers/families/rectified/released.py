@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from torch import nn
 
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers import embedding_layers
 from evenlight.explainers.base import Context, Explanations
+from evenlight.explainers.derivatives import released_layer
 from evenlight.explainers.families.rectified import Rectified, paper
 from evenlight.explainers.operations import StandIn, modules_replaced
 
@@ -25,4 +25,4 @@ def rectifiers_replaced(network: nn.Module, rectifier: StandIn) -> Iterator[set[
 
 def rectified_gradient(entry: Rectified, sentences: Sequence[Sentence], context: Context) -> Explanations:
     """The method with these rectifiers, and what leaves the layer going in as word embeddings."""
-    return paper.rectified_gradient(entry, sentences, context, embedding_layers.released, rectifiers_replaced)
+    return paper.rectified_gradient(entry, sentences, context, released_layer, rectifiers_replaced)
