@@ -38,7 +38,7 @@ TESTED_BY = {
     "statistics/arrays/rank_sum": ("rank_sum", "strata"),
     "metrics/explanations": ("metrics",),
     "metrics/base": ("metrics", "configuration"),
-    "metrics/families/answers/scored": ("style_of_answers",),
+    "metrics/families/answers/scored": ("text_metrics",),
     "metrics/families/faithfulness/__init__": ("metrics", "aopc_of_words"),
     "metrics/families/soft/__init__": ("soft_metrics",),
     "metrics/families/worst_change/__init__": ("sensitivity",),

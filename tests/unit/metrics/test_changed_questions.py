@@ -23,6 +23,7 @@ from evenlight.datasets.simulation_texts import read_language
 from evenlight.explainers import Explainer
 from evenlight.explainers.families.from_table.tables import read_answers, read_changed_answers
 from evenlight.metrics import Metric
+from evenlight.metrics.answered import Answered
 from evenlight.metrics.families.reasons import MentionMetric
 from evenlight.metrics.families.reasons.of_questions import asked, interventions, scored, with_nothing_changed
 from evenlight.statistics.analyses import faithfulness as statistics
@@ -93,6 +94,21 @@ def test_a_question_by_hand():
     scores, notes = scored(Metric.parse_all(METRICS), given.assign(decision=None))
     assert scores.isna().all().all()
     assert notes[0] == says("counterfactual_test", "no value", "1 of 1 questions")
+
+
+def test_the_score_of_a_question_stands_with_its_first_answer():
+    """Also beside a question of which nothing was changed."""
+    rows = [(None, "A", []), (None, "B", []), ("who", "B", ["who"]), ("who", "B", ["who"]), ("where", "A", [])]
+    changed = pd.DataFrame(rows, columns=["concept", "decision", "mentioned"])
+    changed = changed.assign(item_id="q", draw=range(5), change=None, kind=None, reference=None)
+    answered = Answered(pd.DataFrame({"item_id": ["q", "q", "other"], "draw": [0, 1, 0]}), changed)
+    names = {"gain": "mention_gain", "test": "counterfactual_test"}
+    entries = {name: Metric.parse({"metric": metric}) for name, metric in names.items()}
+    scores, notes = entries["gain"].score_answers(entries, answered)
+    # Of two changes one turns the decision, and is mentioned.
+    for name in entries:
+        np.testing.assert_array_equal(scores[name], [1, np.nan, np.nan])
+    assert notes == []
 
 
 def test_where_no_change_does_anything_decisions_are_those_on_the_question_as_it_was():

@@ -27,8 +27,6 @@ from transformers import (
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.metrics.explanations import Explanation
-from evenlight.metrics.families.correctness import MassAccuracy
 from evenlight.models.building import refuse_beyond_limit
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
@@ -506,25 +504,3 @@ def test_a_limit_is_said_before_training(tmp_path):
     with pytest.raises(InputError, match=r"max_tokens is 63.*roberta model.*at most 62"):
         new_model(settings_for(folder, max_tokens=63), SENTENCES, 2, seed=0)
     assert new_model(settings_for(folder, max_tokens=62), SENTENCES, 2, seed=0).max_tokens == 62
-
-
-# A word without a token -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("definition", ["paper", "released"])
-def test_mass_accuracy_is_undefined_where_no_marked_word_has_a_token(definition):
-    def explanation(truth: list[int]) -> Explanation:
-        return Explanation(
-            item_id="item",
-            token_id=np.arange(4),
-            word_id=np.array([SPECIAL, 1, 2, SPECIAL]),
-            target=0,
-            token_score=np.array([0.0, 3.0, 1.0, 0.0]),
-            ground_truth=np.array(truth),
-            words=("\u200b", "he", "waits"),
-        )
-
-    metric = MassAccuracy(metric="mass_accuracy", definition=definition)
-    assert np.isnan(metric.score(explanation([1, 0, 0]), None))
-    assert metric.score(explanation([1, 1, 0]), None) == 0.75
-    assert metric.score(explanation([0, 0, 1]), None) == 0.25

@@ -63,14 +63,6 @@ def test_total_variation_by_hand():
     assert total_variation(before, 2 * before).tolist() == [0, 0]
 
 
-def test_mentions_are_whole_words():
-    assert mentions("A Prompt, friendly man.", ["prompt"])
-    assert not mentions("He was prompted.", ["prompt"])
-    assert mentions("in the long run it pays", ["long run"])
-    assert mentions("C++ (really)", ["c++"])
-    assert not mentions("anything", ["", " "])
-
-
 def test_words_are_redacted_whole_and_literally():
     text = "Not good, not Good enough: goodness (a.b) \\1."
     assert (
