@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
 
 from evenlight.concepts import observational
-from evenlight.concepts.effects import absolute_effects, average_effects, label_effects, order_faithfulness, over_seeds
+from evenlight.concepts.effects import average_effects, label_effects, order_faithfulness, over_seeds
 from evenlight.concepts.observational import one_hot
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects, with_levels
 from evenlight.concepts.representations import inlp_projection, leace_eraser
@@ -55,7 +55,7 @@ def test_effects_of_the_toy_reviews_by_hand():
     average = average_effects(effects, question.changes)
     assert average[0, POSITIVE, NEGATIVE].tolist() == [0, 1, 0, -1, 0]
     assert average[0, NEGATIVE, POSITIVE].tolist() == [0, -1, 0, 1, 0]
-    assert absolute_effects(effects, question.changes)[0, POSITIVE, NEGATIVE].tolist() == [0, 1, 0, 1, 0]
+    assert average_effects(np.abs(effects), question.changes)[0, POSITIVE, NEGATIVE].tolist() == [0, 1, 0, 1, 0]
     # Each level has one text, so that what is observed is what happens.
     for method in ("conexp", "approximate"):
         assert estimated(question, method) == pytest.approx(effects)

@@ -29,7 +29,7 @@ from evenlight.explainers.baselines import path_ends
 from evenlight.explainers.derivatives import target_output
 from evenlight.explainers.families.adaptive_path.refined import clenshaw_curtis
 from evenlight.explainers.families.deeplift.paper import STAND_INS, log_logarithmic_mean
-from evenlight.explainers.families.rectified.paper import RECTIFIERS
+from evenlight.explainers.families.rectified.gradients import RECTIFIERS
 from evenlight.explainers.operations import Operations, modules_replaced
 from evenlight.models.classifier import Classifier
 

@@ -21,9 +21,9 @@ class Rectified(GradientExplainer):
 
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Explanations:
         """Every explainer needs its own backward pass."""
-        from evenlight.explainers.families.rectified import paper, released
+        from evenlight.explainers.families.rectified.gradients import rectified_gradient
 
-        return (released if self.definition == "released" else paper).rectified_gradient(self, sentences, context)
+        return rectified_gradient(self, sentences, context)
 
 
 class GuidedBackprop(Rectified):

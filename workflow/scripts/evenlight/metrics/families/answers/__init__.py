@@ -173,9 +173,9 @@ class Hedges(LexiconMetric):
 
     def of_text(self, text: str) -> float:
         """Phrases that leave a statement open ("perhaps", "seems")."""
-        from evenlight.metrics.families.answers.lexicons import HEDGES, hedges
+        from evenlight.metrics.families.answers.lexicons import HEDGES, per_hundred
 
-        return hedges(text, self.file or HEDGES, self.segmenter)
+        return per_hundred(text, self.file or HEDGES, self.segmenter)
 
 
 class Boosters(LexiconMetric):
@@ -187,9 +187,9 @@ class Boosters(LexiconMetric):
 
     def of_text(self, text: str) -> float:
         """Phrases that close a statement ("clearly", "no doubt")."""
-        from evenlight.metrics.families.answers.lexicons import BOOSTERS, boosters
+        from evenlight.metrics.families.answers.lexicons import BOOSTERS, per_hundred
 
-        return boosters(text, self.file or BOOSTERS, self.segmenter)
+        return per_hundred(text, self.file or BOOSTERS, self.segmenter)
 
 
 class Refusal(LexiconMetric):
