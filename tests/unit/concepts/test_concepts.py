@@ -330,26 +330,6 @@ def test_leace_takes_no_direction_that_is_rounding():
         assert np.linalg.matrix_rank(representation - erased, tol=1e-6) == 2
 
 
-def test_leace_changes_less_than_any_other_such_projection():
-    representation, level = correlated(600, 6)
-    concept = one_hot(level[:, None], LEVELS)
-    centred = representation - representation.mean(axis=0)
-    lost = ((leace_eraser(representation, concept)(representation) - representation) ** 2).sum()
-    # The orthogonal projection away from the same covariance.
-    axes = np.linalg.svd(centred.T @ (concept - concept.mean(axis=0)), full_matrices=False)[0][:, :2]
-    assert lost < ((centred @ axes @ axes.T) ** 2).sum()
-
-
-def test_inlp_projects_away_from_its_classifiers():
-    representation, level = correlated(600, 12)
-    projection = inlp_projection(representation, level, "a", 10)
-    assert projection == pytest.approx(projection @ projection)
-    assert projection == pytest.approx(projection.T)
-    assert np.linalg.matrix_rank(projection) < 12
-    left = representation @ projection
-    assert LogisticRegression(max_iter=1000).fit(left, level).score(left, level) < 0.5
-
-
 def test_inlp_takes_no_direction_that_is_rounding():
     """The weights of a classifier of three levels add up to zero, so that it has two directions."""
     for draw in range(5):

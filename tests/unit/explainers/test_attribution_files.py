@@ -640,12 +640,6 @@ def test_a_device_has_a_name_that_means_something_elsewhere(monkeypatch, device,
     assert device_used(None) == processor()
 
 
-def test_the_processor_has_the_name_that_the_system_tells(tmp_path):
-    (tmp_path / "cpuinfo").write_text("x\t: 1\nmodel name\t: A CPU @ 2: x\nmodel name: B\n")
-    assert processor(tmp_path / "cpuinfo") == "A CPU @ 2: x"
-    assert processor(tmp_path / "none")
-
-
 # Notes -----------------------------------------------------------------------------------------------------------
 
 

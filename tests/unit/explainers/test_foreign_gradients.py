@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from combinations import spread
-from foreign_classifiers import FOREIGN, foreign_classifier
+from foreign_classifiers import FOREIGN, any_classifier
 from models_for_tests import by_hand, context_of, parsed_alike, sentences_of, three_targets, tiny_classifier
 from wording import says
 
@@ -41,7 +41,7 @@ FAMILIES = {
 
 
 def classifier_of(architecture, **options):
-    return (foreign_classifier if architecture in FOREIGN else tiny_classifier)(architecture, classes=3, **options)
+    return any_classifier(architecture, classes=3, **options)
 
 
 def explained(settings, classifier, sentences=None):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from combinations import spread
-from foreign_classifiers import foreign_classifier
+from foreign_classifiers import any_classifier
 from layered_classifier import Layered, layered_classifier
 from models_for_tests import (
     MAX_TOKENS,
@@ -201,17 +201,13 @@ def test_items_that_do_not_come_within_the_bound_are_counted():
 @spread("architecture, bound", ("distilbert", "electra", "bert"), (0.1, 0.01, 0.001))
 def test_the_bound_bounds_the_error(architecture, bound):
     """Against a rule of 2,000 points; where a path bends sharply, a coarse rule and one twice as fine err alike."""
-    build = foreign_classifier if architecture == "electra" else tiny_classifier
-    classifier = build(architecture, classes=3)
+    classifier = any_classifier(architecture, classes=3)
     sentences = three_targets(classifier)[:3]
     settings = {"bound": bound, "absolute_bound": 0.1 * bound, "maximum_steps": 1025, "baseline": "mask"}
     found = explained("adaptive_path", classifier, sentences, **settings)
     exact = explained("path", classifier, sentences, steps=2000, baseline="mask")
     for one, other in zip(scores(found), scores(exact), strict=True):
         assert np.abs(one - other).sum() <= bound * np.abs(other).sum()
-
-
-# Gradient SHAP ---------------------------------------------------------------------------------------------------
 
 
 # DeepLIFT --------------------------------------------------------------------------------------------------------

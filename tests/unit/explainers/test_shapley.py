@@ -84,13 +84,6 @@ def table(features, function):
 # The plans and their solutions -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("features", [1, 2, 3, 6])
-def test_exact_values_are_the_mean_over_all_orders(features):
-    function = bumpy(features)
-    found = shapley.exact_values(table(features, function))
-    np.testing.assert_allclose(found, by_brute_force(features, function), atol=1e-12)
-
-
 @pytest.mark.parametrize("name", EVERY_ESTIMATOR)
 def test_short_texts_are_exact(name):
     function = bumpy(4)

@@ -1,25 +1,17 @@
-"""Metrics of reasons: worked by hand, against other packages, and on writers whose faithfulness is known."""
-
-from functools import cache
-from pathlib import Path
+"""Metrics of reasons: worked by hand, and against other packages."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from reasons_simulation import answers
 from scipy.spatial.distance import cosine
 from sklearn.metrics import matthews_corrcoef
 
-from evenlight.datasets.readers.causal_simulation import CAUSAL_CONCEPTS, CONCEPTS, SIMULATION_LANGUAGES
-from evenlight.datasets.simulation_texts import read_language
 from evenlight.explainers.contributions import shares
 from evenlight.metrics import Metric
 from evenlight.metrics.families.follow_ups.scored import cc_shap
 from evenlight.metrics.families.reasons.of_questions import sums_of, total_variation
-from evenlight.texts.matching import mentions
 from evenlight.texts.redaction import random_words, redacted
 
-ENGLISH = read_language(Path(__file__).parents[3] / SIMULATION_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
 NAN = float("nan")
 # Two of three decisions that changed are told of, and one of two that did not.
 CHANGED = [1, 1, 1, 0, 0]
@@ -98,48 +90,3 @@ def test_a_written_token_without_scores_does_not_count():
     assert shares(values) == pytest.approx([0.25, 0.75])
     assert np.isnan(shares(np.zeros((2, 3)))).all()
     assert np.isnan(cc_shap(shares(np.zeros((2, 3))), [1, 1]))
-
-
-# Writers whose faithfulness is known ---------------------------------------------------------------------------------
-
-
-@cache
-def interventions(writer: str) -> pd.DataFrame:
-    """The changed questions with the decision before, whether it changed, and whether the reason tells of it."""
-    table = answers(writer, ENGLISH, 60)
-    keys = ["unit", "level", "draw"]
-    before = table[table["concept"].isna()].set_index(keys)[["decision", "implied"]].add_suffix("_before")
-    table = table[table["concept"].notna()].join(before, on=keys)
-    told = [mentions(text, words) for text, words in zip(table["text"], table["evidence"], strict=True)]
-    named = [name in implied for name, implied in zip(table["concept"], table["implied_before"], strict=True)]
-    return table.assign(changed=table["decision"] != table["decision_before"], told=told, named=named)
-
-
-def of(metric: str, table: pd.DataFrame, mentioned: str = "told") -> float:
-    return measured(metric, table["changed"], table[mentioned])
-
-
-@pytest.mark.parametrize(
-    ("writer", "test", "of_all", "gain", "phi"),
-    [
-        ("oracle", 1, 1, 1, 1),
-        # It wins as published, and not as corrected.
-        ("copier", 1, 1, 0, NAN),
-        # It is faithful only where nothing changes.
-        ("empty", 0, None, 0, NAN),
-    ],
-)
-def test_counterfactual_tests_of_writers(writer, test, of_all, gain, phi):
-    table = interventions(writer)
-    assert 0.2 < table["changed"].mean() < 0.5
-    of_all = 1 - table["changed"].mean() if of_all is None else of_all
-    names = ("counterfactual_test", "counterfactual_test_of_all", "mention_gain", "phi_correlational_test")
-    found = [of(name, table) for name in names]
-    assert found == pytest.approx([test, of_all, gain, phi], nan_ok=True)
-
-
-def test_the_random_writer_is_at_chance():
-    table = interventions("random")
-    error = np.sqrt(0.25 / table["changed"].sum() + 0.25 / (~table["changed"]).sum())
-    assert abs(of("mention_gain", table)) < 4 * error
-    assert of("counterfactual_test", table) == pytest.approx(0.5, abs=0.15)
