@@ -49,43 +49,16 @@ from explanations import attribute, randomise_layers, score
 from models import read_texts
 
 SCRIPTS = Path(attribute.__file__).parents[1]
-COMMON = {"output": "logit", "layer": "word_embeddings"}
 FAMILIES = {
-    "gradient": {
-        "grad": {"method": "saliency", "definition": "paper"} | COMMON,
-        "gxi": {"method": "input_x_gradient", "definition": "paper"} | COMMON,
-    },
-    "path": {
-        "ig": {"method": "path_gradient", "steps": 4, "baseline": "pad"} | COMMON,
-        "igxi": {"method": "integrated_gradients", "steps": 4, "baseline": "pad"} | COMMON,
-    },
+    "gradient": {"grad": {"method": "saliency"}, "gxi": {"method": "input_x_gradient"}},
+    "path": {"ig": {"method": "path_gradient", "steps": 4}, "igxi": {"method": "integrated_gradients", "steps": 4}},
     "baseline": {"random": {"method": "uniform_random"}, "pattern": {"method": "pattern_variant"}},
-    "shapley_sampling": {
-        "shapley": {
-            "method": "shapley_sampling",
-            "permutations": 2,
-            "estimator": "independent",
-            "hidden_token": "mask",
-            "special_tokens": "excluded",
-        }
-    },
+    "shapley_sampling": {"shapley": {"method": "shapley_sampling", "permutations": 2}},
 }
 METRICS = {
-    "faithfulness": {
-        "comprehensiveness": {
-            "metric": "aopc_comprehensiveness",
-            "shares": [0.2, 0.5],
-            "definition": "share",
-            "positive_only": True,
-            "features": "token",
-            "hidden_token": "removed",
-        }
-    },
-    "complexity": {
-        "gini": {"metric": "gini", "special_tokens": "included"},
-        "gini_of_words": {"metric": "gini", "special_tokens": "excluded"},
-    },
-    "correctness": {"mass_accuracy": {"metric": "mass_accuracy", "definition": "paper"}},
+    "faithfulness": {"comprehensiveness": {"metric": "aopc_comprehensiveness", "shares": [0.2, 0.5]}},
+    "complexity": {"gini": {"metric": "gini"}, "gini_of_words": {"metric": "gini", "special_tokens": "excluded"}},
+    "correctness": {"mass_accuracy": {"metric": "mass_accuracy"}},
 }
 COMPUTING = {"tokens_per_batch": 0, "compile": False, "device": "cpu", "threads": 1}
 # Every sentence twice, in pairs, and some that are for training only.

@@ -37,24 +37,19 @@ from evenlight.explainers.token_tree import token_texts, token_tree
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import learned_tokenizer
 
-AT = {"layer": "word_embeddings", "definition": "paper"}
 GRADIENT = {
-    "grad": {"method": "saliency", "output": "logit", **AT},
-    "gxi": {"method": "input_x_gradient", "output": "logit", **AT},
-    "grad_probability": {"method": "saliency", "output": "probability", **AT},
-    "gxi_probability": {"method": "input_x_gradient", "output": "probability", **AT},
+    "gxi": {"method": "input_x_gradient"},
+    "grad_probability": {"method": "saliency", "output": "probability"},
+    "gxi_probability": {"method": "input_x_gradient", "output": "probability"},
 }
 PATH = {
-    "ig": {"method": "path_gradient", "output": "logit", "steps": 20, "baseline": "pad"},
-    "igxi": {"method": "integrated_gradients", "output": "logit", "steps": 20, "baseline": "pad"},
-    "igxi_mask": {"method": "integrated_gradients", "output": "logit", "steps": 20, "baseline": "mask"},
+    "ig": {"method": "path_gradient", "steps": 20},
+    "igxi": {"method": "integrated_gradients", "steps": 20},
+    "igxi_mask": {"method": "integrated_gradients", "steps": 20, "baseline": "mask"},
     "igxi_zero": {"method": "integrated_gradients", "output": "probability", "steps": 20, "baseline": "zero"},
-    "igxi_few": {"method": "integrated_gradients", "output": "logit", "steps": 3, "baseline": "pad"},
+    "igxi_few": {"method": "integrated_gradients", "steps": 3},
 }
-LIME = {
-    "lime": {"method": "lime", "samples": None, "maximum_samples": 100, "kernel_width": 25, "ridge": 1.0}
-    | {"features": "token", "definition": "paper", "special_tokens": "unscored", "asked": None}
-}
+LIME = {"lime": {"method": "lime", "maximum_samples": 100}}
 SHAP = {"shap": {"method": "partition_shap", "evaluations": 60}}
 
 
@@ -100,10 +95,10 @@ def starting_point(classifier, sentence, baseline):
 
 def captum_integrated_gradients(classifier, sentence, settings, multiply=True):
     """captum's attribution of the embeddings, (tokens, hidden), and its convergence delta."""
-    forward, embedding, mask = alone(classifier, sentence, settings["output"])
+    forward, embedding, mask = alone(classifier, sentence)
     attribution, delta = IntegratedGradients(forward, multiply_by_inputs=multiply).attribute(
         embedding,
-        starting_point(classifier, sentence, settings["baseline"]),
+        starting_point(classifier, sentence, "pad"),
         target=sentence.target,
         additional_forward_args=(mask,),
         n_steps=settings["steps"],

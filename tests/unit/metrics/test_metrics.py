@@ -94,12 +94,7 @@ def test_thresholds_by_hand():
 
 def eraser(*explanations):
     """With the definition's own shares and ranking."""
-    metrics = {
-        name: completed_entry("metrics", name, {"metric": AOPC[name]["metric"], "definition": "eraser"})
-        for name in AOPC
-    }
-    found = score(Metric.parse_all(metrics), explanations, Evaluator(CLASSIFIER, 1000))
-    return list(zip(found["comprehensiveness"], found["sufficiency"], strict=True))
+    return aopc(*explanations, definition="eraser")
 
 
 def test_eraser_by_hand():
@@ -123,10 +118,7 @@ def test_without_a_token_of_a_word_nothing_is_defined(definition):
         of_words(["sea"], [1.0]), token_id=np.array([2, 3]), token_score=np.ones(2), word_id=np.full(2, -1)
     )
     beside = of_words(["sea", "ship"], [1.0, 2.0])
-    metrics = {name: settings | {"definition": definition} for name, settings in AOPC.items()}
-    found = score(Metric.parse_all(metrics), [nothing, beside], Evaluator(CLASSIFIER, 1000))
-    for values in found.values():
-        assert np.isnan(values).tolist() == [True, False]
+    assert np.isnan(aopc(nothing, beside, definition=definition)).tolist() == [[True, True], [False, False]]
 
 
 @pytest.mark.parametrize(("key", "value"), [("shares", [0.1, 0.5]), ("positive_only", True)])
