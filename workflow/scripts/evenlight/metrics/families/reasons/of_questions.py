@@ -36,19 +36,6 @@ def total_variation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return 0.5 * np.abs(second - first).sum(-1)
 
 
-def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """A share of something; NaN where there is none of it."""
-    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 1e-9)
-
-
-def correlation_of_sums(sums: np.ndarray) -> np.ndarray:
-    """The correlation of what changes did and of whether they are mentioned, (…), from :data:`SUMS`, (…, 6)."""
-    n, x, y, xy, xx, yy = np.moveaxis(sums, -1, 0)
-    with np.errstate(invalid="ignore"):
-        size = np.sqrt(np.clip(n * xx - x**2, 0, None) * np.clip(n * yy - y**2, 0, None))
-    return share(n * xy - x * y, np.where(size > 1e-9, size, 0))
-
-
 class Asked(NamedTuple):
     """What is known of the questions of one model that were asked as they were and with one concept changed.
 
