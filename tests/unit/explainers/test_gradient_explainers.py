@@ -1,14 +1,13 @@
 """Properties of the explainers that take gradients; tests/peers/test_captum.py holds their values against captum."""
 
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from combinations import spread
 from foreign_classifiers import any_classifier
-from layered_classifier import Layered, layered_classifier
+from layered_classifier import Layered
 from models_for_tests import (
     MAX_TOKENS,
     WORDS,
@@ -98,27 +97,6 @@ def test_eager_attention_gives_the_scores_of_fused_attention(architecture, famil
         found[attention] = scores(explained(family, classifier, sentences, BLOCK_LAYER))
         scales = scores(explained("gradient", classifier, sentences, BLOCK_LAYER)) if family == "rectified" else None
     assert_close(found["eager"], found["sdpa"], scales=scales)
-
-
-class SmallMemory(Layered):
-    """Runs out of memory at more than 100 tokens."""
-
-    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None):
-        """Logits, if they fit."""
-        if attention_mask.numel() > 100:
-            raise torch.OutOfMemoryError("out of memory")
-        return super().forward(input_ids, attention_mask, inputs_embeds)
-
-
-@pytest.mark.parametrize("family", METHODS)
-def test_batches_that_do_not_fit_into_memory_are_halved(family):
-    roomy = layered_classifier()
-    network = SmallMemory(len(roomy.tokenizer), 3, nn.ReLU).eval()
-    network.load_state_dict(roomy.network.state_dict())
-    network.requires_grad_(False)
-    narrow = replace(roomy, network=network)
-    sentences = three_targets(roomy)
-    assert_close(scores(explained(family, narrow, sentences)), scores(explained(family, roomy, sentences)))
 
 
 @pytest.mark.parametrize("family", METHODS)

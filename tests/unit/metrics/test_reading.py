@@ -91,19 +91,6 @@ def test_a_text_goes_into_the_model_as_it_came(kind, folders):
         assert ours_alone <= set(inside)
 
 
-def test_spaces_tell_texts_apart_where_a_tokenizer_hears_them(folders):
-    """What this is for: joined by spaces, the words of a text were other tokens to half of the tokenizers."""
-    differ = {}
-    for kind in READABLE:
-        tokenizer, words = loaded_tokenizer(folders[kind]), raw(RAW[0])
-        as_it_came, joined = token_ids(tokenizer, [words, list(words)])
-        differ[kind] = as_it_came.tolist() != joined.tolist()
-    assert not differ["bert"]
-    assert differ["roberta"]
-    assert differ["gpt2"]
-    assert sum(differ.values()) >= len(differ) // 2
-
-
 @pytest.mark.parametrize("kind", ["bert", "roberta", "deberta_v3", "t5"])
 def test_two_parts_go_into_the_model_as_they_came(kind, folders):
     theirs, ours = AutoTokenizer.from_pretrained(folders[kind]), loaded_tokenizer(folders[kind])

@@ -131,16 +131,11 @@ class MentionGain(MentionMetric):
         return self.share(sums[..., 3], sums[..., 1]) - unchanged
 
 
-class CorrelationalTest(MentionMetric):
-    """CCT: the correlation over changes of their impact and of whether reasons mention them (Siegel et al. 2024)."""
-
-    title: ClassVar[str] = "CCT"
-    of_change: ClassVar[str] = "impact"
-
-    metric: Literal["correlational_test"]
+class CorrelationMetric(MentionMetric):
+    """Those that correlate what changes do and whether reasons mention them."""
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """NaN where all impacts, or changes, or all mentions are equal."""
+        """NaN where all changes do the same, or all mentions are equal."""
         import numpy as np
 
         n, x, y, xy, xx, yy = np.moveaxis(sums, -1, 0)
@@ -149,11 +144,19 @@ class CorrelationalTest(MentionMetric):
         return self.share(n * xy - x * y, np.where(size > 1e-9, size, 0))
 
 
-class PhiCorrelationalTest(CorrelationalTest):
+class CorrelationalTest(CorrelationMetric):
+    """CCT: the correlation over changes of their impact and of whether reasons mention them (Siegel et al. 2024)."""
+
+    title: ClassVar[str] = "CCT"
+    of_change: ClassVar[str] = "impact"
+
+    metric: Literal["correlational_test"]
+
+
+class PhiCorrelationalTest(CorrelationMetric):
     """phi-CCT: the same with the change of the decision in place of the impact (Siegel et al. 2025)."""
 
     title: ClassVar[str] = "phi-CCT"
-    of_change: ClassVar[str] = "changed"
 
     metric: Literal["phi_correlational_test"]
 
