@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from pydantic import Field
+
 from evenlight.explainers.base import Context, Explanations, GradientExplainer
-from evenlight.explainers.fields import Aggregation, Layer, RectifiedDefinition
+from evenlight.explainers.fields import Aggregation, Layer
 
 if TYPE_CHECKING:
     from evenlight.texts.predictions import Sentence
@@ -17,7 +19,14 @@ class Rectified(GradientExplainer):
 
     layer: Layer = "word_embeddings"
     aggregation: Aggregation = "sum"
-    definition: RectifiedDefinition = "paper"
+    definition: Literal["paper", "released"] = Field(
+        "paper",
+        description=(
+            "`paper` changes every rectifier that the model calls. `released` is GECOBench's call of captum: it "
+            "changes those that are modules of the network and, at the `embedding_output`, applies positions and "
+            "normalisation twice."
+        ),
+    )
 
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Explanations:
         """Every explainer needs its own backward pass."""
