@@ -37,6 +37,7 @@ TESTED_BY = {
     "statistics/analyses/faithfulness": ("changed_questions",),
     "statistics/arrays/rank_sum": ("rank_sum", "strata"),
     "metrics/explanations": ("metrics",),
+    "metrics/answered": ("changed_questions",),
     "metrics/base": ("metrics", "configuration", "planned_rows"),
     "metrics/families/answers/scored": ("text_metrics",),
     "metrics/families/faithfulness/__init__": ("metrics", "aopc_of_words"),
