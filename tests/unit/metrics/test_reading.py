@@ -285,14 +285,6 @@ def test_a_token_of_several_words_is_refused_with_its_place(folders):
         read_words(tokenizer, [SENTENCE])
 
 
-def test_a_token_of_two_words_is_refused():
-    tokenizer = by_pieces("a▁b", cleaning=normalizers.NFC())
-    assert read_words(tokenizer, [["b", "a"]])[0].word_id.tolist() == [0, 1, 1]
-    said = r"item two: .*one token, 'a b'.*'a', 'b'"
-    with pytest.raises(InputError, match=said):
-        read_words(tokenizer, [["b"], ["b", "a", "b"]], ["one", "two"])
-
-
 def test_a_text_that_cannot_be_read_is_refused_in_words():
     """WordPiece without a token for what it does not know."""
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordPiece({"a": 0}, unk_token="[UNK]")))

@@ -408,7 +408,8 @@ def _check_follow_ups(config: dict) -> Iterator[str]:
             if modality("explainers", settings) != TEXT:
                 continue
             if entry.follows not in Explainer.entries[settings["method"]].follows:
-                found = f"found {shown(settings['method'])}, of which metrics.{metric} cannot know what follows"
+                needs = "the model's probabilities" if entry.follows == "contributions" else "a model that can be asked"
+                found = f"found {shown(settings['method'])}, and metrics.{metric} needs {needs}"
                 those = [method for method, each in Explainer.entries.items() if entry.follows in each.follows]
                 yield f"explainers.{name}.method: {found}; use {' or '.join(those)}, or take the metric out"
                 continue
