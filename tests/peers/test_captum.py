@@ -115,9 +115,39 @@ def start_and_input(classifier, architecture, place, sentence, output):
     return FromEmbeddings(classifier, output, block), embed(token_id), embed(baseline_id), mask
 
 
-def explained(family, classifier, sentences, settings, tokens_per_batch=150, seed=0):
+def explained(classifier, sentences, settings):
     """Our attributions by one explainer, named "it"; several sentences share a batch."""
-    return explain(parsed_alike({"it": settings}), sentences, context_of(classifier, tokens_per_batch, seed))["it"]
+    return explain(parsed_alike({"it": settings}), sentences, context_of(classifier, 150))["it"]
+
+
+def beside(classifier, architecture, place, output, **settings):
+    """Our attribution of each sentence, and what captum is given: the function, input, baseline and options."""
+    sentences = three_targets(classifier)
+    attributions = explained(classifier, sentences, place | {"output": output} | settings).attributions
+    for sentence, one in zip(sentences, attributions, strict=True):
+        forward, end, start, mask = start_and_input(classifier, architecture, place, sentence, output)
+        yield one, forward, end, start, {"target": sentence.target, "additional_forward_args": (mask,)}
+
+
+def from_rows(classifier, place, output, fill="pad", **settings):
+    """The same of captum's layer attributions: our attribution, ids, those of the baseline, and options."""
+    sentences = three_targets(classifier)
+    attributions = explained(classifier, sentences, place | {"output": output} | settings).attributions
+    for sentence, one in zip(sentences, attributions, strict=True):
+        token_id, baseline_id, mask = rows_of(classifier, sentence, fill)
+        yield one, token_id, baseline_id, {"target": sentence.target, "additional_forward_args": (mask,)}
+
+
+QUADRATURE = {"n_steps": 20, "method": "gausslegendre"}
+
+
+def with_our_draws(monkeypatch, sentence, end):
+    """captum draws from NumPy's and torch's global streams; it is handed what our generators draw."""
+    generator = generator_for(0, sentence.item_id, "it")
+    points = generator.random(5)
+    normal = torch.tensor(generator.standard_normal((5, *end.shape[1:])), dtype=torch.float32)
+    monkeypatch.setattr(np.random, "uniform", lambda low, high, size: points)
+    monkeypatch.setattr(torch, "normal", lambda mean, deviation: deviation * normal)
 
 
 def assert_same(found, expected: torch.Tensor, within: float = 1e-5):
@@ -137,56 +167,40 @@ def assert_same(found, expected: torch.Tensor, within: float = 1e-5):
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_saliency_and_input_x_gradient(architecture, place, output):
     classifier = tiny_classifier(architecture, classes=3)
-    sentences = three_targets(classifier)
-    settings = place | {"output": output}
-    saliency = explained("gradient", classifier, sentences, settings | {"method": "saliency"}).attributions
-    product = explained("gradient", classifier, sentences, settings | {"method": "input_x_gradient"}).attributions
-    for sentence, one, other in zip(sentences, saliency, product, strict=True):
-        forward, embedding, _, mask = start_and_input(classifier, architecture, place, sentence, output)
-        options = {"target": sentence.target, "additional_forward_args": (mask,)}
-        assert_same(one.token_score, Saliency(forward).attribute(embedding.clone().requires_grad_(), **options))
-        assert_same(other.token_score, InputXGradient(forward).attribute(embedding.clone().requires_grad_(), **options))
+    for method, peer in (("saliency", Saliency), ("input_x_gradient", InputXGradient)):
+        for one, forward, end, _, options in beside(classifier, architecture, place, output, method=method):
+            assert_same(one.token_score, peer(forward).attribute(end.clone().requires_grad_(), **options))
 
 
 @OUTPUTS
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_gradients_at_the_embedding_block_are_captum_s_layer_attributions(architecture, output):
     classifier = tiny_classifier(architecture, classes=3)
-    sentences = three_targets(classifier)
-    settings = EMBEDDING_OUTPUT | {"output": output}
-    saliency = explained("gradient", classifier, sentences, settings | {"method": "saliency"}).attributions
-    product = explained("gradient", classifier, sentences, settings | {"method": "input_x_gradient"}).attributions
-    block = embedding_block(classifier, architecture)
+    saliency, product = (
+        list(from_rows(classifier, EMBEDDING_OUTPUT, output, method=method))
+        for method in ("saliency", "input_x_gradient")
+    )
+    layer = from_ids(classifier, output), embedding_block(classifier, architecture)
     classifier.network.requires_grad_(True)  # captum asks for gradients of a layer, which ids do not have
-    for sentence, one, other in zip(sentences, saliency, product, strict=True):
-        token_id, _, mask = rows_of(classifier, sentence)
-        options = {"target": sentence.target, "additional_forward_args": (mask,)}
-        forward = from_ids(classifier, output)
-        gradient = LayerGradientXActivation(forward, block, multiply_by_inputs=False).attribute(token_id, **options)
+    for (one, token_id, _, options), (other, *_) in zip(saliency, product, strict=True):
+        gradient = LayerGradientXActivation(*layer, multiply_by_inputs=False).attribute(token_id, **options)
         assert_same(one.token_score, gradient.abs())
-        assert_same(other.token_score, LayerGradientXActivation(forward, block).attribute(token_id, **options))
+        assert_same(other.token_score, LayerGradientXActivation(*layer).attribute(token_id, **options))
 
 
 # Paths -----------------------------------------------------------------------------------------------------------
+
+PATH = {"method": "integrated_gradients", "steps": 20}
 
 
 @OUTPUTS
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_integrated_gradients_at_the_words(architecture, output):
     classifier = tiny_classifier(architecture, classes=3)
-    sentences = three_targets(classifier)
-    settings = {"layer": "word_embeddings", "output": output, "steps": 20, "baseline": "pad"}
-    found = explained("path", classifier, sentences, settings | {"method": "integrated_gradients"}).attributions
-    for sentence, one in zip(sentences, found, strict=True):
-        forward, embedding, start, mask = start_and_input(classifier, architecture, WORD_EMBEDDINGS, sentence, output)
+    given = beside(classifier, architecture, {"layer": "word_embeddings"}, output, **PATH, baseline="pad")
+    for one, forward, end, start, options in given:
         expected, delta = IntegratedGradients(forward).attribute(
-            embedding,
-            start,
-            target=sentence.target,
-            additional_forward_args=(mask,),
-            n_steps=20,
-            method="gausslegendre",
-            return_convergence_delta=True,
+            end, start, **QUADRATURE, **options, return_convergence_delta=True
         )
         assert_same(one.token_score, expected)
         assert one.completeness_gap == pytest.approx(delta.item(), abs=1e-5 * float(expected.abs().sum()))
@@ -198,48 +212,22 @@ def test_integrated_gradients_at_the_words(architecture, output):
 def test_integrated_gradients_at_the_embedding_block(architecture, fill, output):
     """GECOBench's call: LayerIntegratedGradients from ids, the layer's output going from baseline to input."""
     classifier = tiny_classifier(architecture, classes=3)
-    sentences = three_targets(classifier)
-    settings = {"layer": "embedding_output", "output": output, "steps": 20, "baseline": fill}
-    found = explained("path", classifier, sentences, settings | {"method": "integrated_gradients"}).attributions
     explainer = LayerIntegratedGradients(from_ids(classifier, output), embedding_block(classifier, architecture))
-    for sentence, one in zip(sentences, found, strict=True):
-        token_id, baseline_id, mask = rows_of(classifier, sentence, fill)
-        expected = explainer.attribute(
-            token_id,
-            baseline_id,
-            target=sentence.target,
-            additional_forward_args=(mask,),
-            n_steps=20,
-            method="gausslegendre",
-        )
-        assert_same(one.token_score, expected)
+    given = from_rows(classifier, {"layer": "embedding_output"}, output, fill, **PATH, baseline=fill)
+    for one, token_id, baseline_id, options in given:
+        assert_same(one.token_score, explainer.attribute(token_id, baseline_id, **QUADRATURE, **options))
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 @PLACES
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_gradient_shap_with_the_same_draws(architecture, place, noise, monkeypatch):
-    """captum draws from NumPy's and torch's global streams; it is handed what our generators draw."""
     classifier = tiny_classifier(architecture, classes=3)
-    sentences = three_targets(classifier)
-    settings = place | {"output": "logit", "method": "gradient_shap", "samples": 5, "noise": noise, "baseline": "pad"}
-    found = explained("gradient_shap", classifier, sentences, settings, seed=4).attributions
-    for sentence, one in zip(sentences, found, strict=True):
-        forward, embedding, start, mask = start_and_input(classifier, architecture, place, sentence, "logit")
-        generator = generator_for(4, sentence.item_id, "it")
-        points = generator.random(5)
-        normal = torch.tensor(generator.standard_normal((5, *embedding.shape[1:])), dtype=torch.float32)
-        monkeypatch.setattr(np.random, "uniform", lambda low, high, size, points=points: points)
-        monkeypatch.setattr(torch, "normal", lambda mean, deviation, normal=normal: deviation * normal)
-        expected = GradientShap(forward).attribute(
-            embedding,
-            start,
-            n_samples=5,
-            stdevs=noise,
-            target=sentence.target,
-            additional_forward_args=(mask,),
-        )
-        assert_same(one.token_score, expected)
+    settings = {"method": "gradient_shap", "samples": 5, "noise": noise, "baseline": "pad"}
+    given = beside(classifier, architecture, place, "logit", **settings)
+    for sentence, (one, forward, end, start, options) in zip(three_targets(classifier), given, strict=True):
+        with_our_draws(monkeypatch, sentence, end)
+        assert_same(one.token_score, GradientShap(forward).attribute(end, start, n_samples=5, stdevs=noise, **options))
         assert one.forward_rows == 5
 
 
@@ -252,20 +240,24 @@ def test_gradient_shap_with_the_same_draws(architecture, place, noise, monkeypat
 def test_deeplift_where_captum_knows_every_layer(activation, dtype, output):
     """The rescale rule itself, and completeness; captum's softmax, at the end of probabilities, is another rule."""
     classifier = layered_classifier(3, activation, dtype)
-    sentences = three_targets(classifier)
-    settings = WORD_EMBEDDINGS | {"output": output, "method": "deeplift", "baseline": "pad"}
-    found = explained("deeplift", classifier, sentences, settings)
-    assert found.note == ""
-    for sentence, one in zip(sentences, found.attributions, strict=True):
-        forward, embedding, start, mask = start_and_input(classifier, "", WORD_EMBEDDINGS, sentence, output)
+    within = 1e-5 if dtype == torch.float32 else 1e-9
+    settings = {"method": "deeplift", "baseline": "pad"}
+    for one, forward, end, start, options in beside(classifier, "", WORD_EMBEDDINGS, output, **settings):
+        [mask], target = options["additional_forward_args"], options["target"]
         with torch.no_grad():
-            change = (forward(embedding, mask) - forward(start, mask))[0, sentence.target].item()
-        within = 1e-5 if dtype == torch.float32 else 1e-9
+            change = (forward(end, mask) - forward(start, mask))[0, target].item()
         assert one.token_score.sum() == pytest.approx(change, abs=within)
         assert one.completeness_gap == pytest.approx(one.token_score.sum() - change, abs=within)
         if output == "logit":
-            options = {"target": sentence.target, "additional_forward_args": (mask,)}
-            assert_same(one.token_score, DeepLift(forward).attribute(embedding, start, **options), within)
+            assert_same(one.token_score, DeepLift(forward).attribute(end, start, **options), within)
+    given = WORD_EMBEDDINGS | {"output": output} | settings
+    assert explained(classifier, three_targets(classifier), given).note == ""
+
+
+def released_deeplift(forward, end, baseline_id, options):
+    """Multipliers alone, from the ids of the baseline in place of embeddings."""
+    ids = torch.cat([baseline_id[:, :, None]] * end.shape[2], dim=2)
+    return DeepLift(forward, multiply_by_inputs=None, eps=1e-10).attribute(end, ids, **options)
 
 
 @pytest.mark.parametrize("place", [WORD_EMBEDDINGS | {"definition": "released"}, RELEASED], ids=["words", "block"])
@@ -273,24 +265,18 @@ def test_deeplift_where_captum_knows_every_layer(activation, dtype, output):
 def test_deeplift_as_gecobench_released_it(architecture, place):
     classifier = tiny_classifier(architecture, classes=3)
     sentences = three_targets(classifier)
-    settings = place | {"output": "logit", "method": "deeplift", "baseline": "pad"}
-    found = explained("deeplift", classifier, sentences, settings)
-    for sentence, one in zip(sentences, found.attributions, strict=True):
-        forward, embedding, _, mask = start_and_input(classifier, architecture, place, sentence, "logit")
+    settings = {"method": "deeplift", "baseline": "pad"}
+    given = beside(classifier, architecture, place, "logit", **settings)
+    for sentence, (one, forward, end, _, options) in zip(sentences, given, strict=True):
         _, baseline_id, _ = rows_of(classifier, sentence)
-        expected = DeepLift(forward, multiply_by_inputs=None, eps=1e-10).attribute(
-            embedding,
-            torch.cat([baseline_id[:, :, None]] * embedding.shape[2], dim=2),
-            target=sentence.target,
-            additional_forward_args=(mask,),
-        )
-        assert_same(one.token_score, expected)
+        assert_same(one.token_score, released_deeplift(forward, end, baseline_id, options))
         assert one.completeness_gap is None
+    note = explained(classifier, sentences, place | {"output": "logit"} | settings).note
     knows_a_module = architecture == "bert"
-    assert ("Tanh only" in found.note) == knows_a_module
-    assert ("the plain gradient" in found.note) != knows_a_module
-    assert ("rounding noise" in found.note) == (architecture != "one_layer_attention")
-    assert "softmax" in found.note or "scaled_dot_product_attention" in found.note
+    assert ("Tanh only" in note) == knows_a_module
+    assert ("the plain gradient" in note) != knows_a_module
+    assert ("rounding noise" in note) == (architecture != "one_layer_attention")
+    assert "softmax" in note or "scaled_dot_product_attention" in note
 
 
 # Rectifiers ------------------------------------------------------------------------------------------------------
@@ -321,20 +307,19 @@ RECTIFIED = pytest.mark.parametrize(
 )
 
 
+def plain_gradient(forward, end, options):
+    return Saliency(forward).attribute(end.clone().requires_grad_(), abs=False, **options)
+
+
 @PLACES
 @OUTPUTS
 @RECTIFIED
 @pytest.mark.parametrize("architecture", ["layered", "bert"])
 def test_gradients_through_rectifiers(architecture, method, peer, output, place):
     classifier = layered_classifier() if architecture == "layered" else rectified_bert()
-    sentences = three_targets(classifier)
-    found = explained("rectified", classifier, sentences, place | {"output": output, "method": method})
-    assert "plain gradient" not in found.note
-    for sentence, one in zip(sentences, found.attributions, strict=True):
-        forward, embedding, _, mask = start_and_input(classifier, architecture, place, sentence, output)
-        options = {"target": sentence.target, "additional_forward_args": (mask,)}
-        expected = peer(forward).attribute(embedding.clone().requires_grad_(), **options)
-        plain = Saliency(forward).attribute(embedding.clone().requires_grad_(), abs=False, **options)
+    for one, forward, end, _, options in beside(classifier, architecture, place, output, method=method):
+        expected = peer(forward).attribute(end.clone().requires_grad_(), **options)
+        plain = plain_gradient(forward, end, options)
         assert (expected - plain).abs().max() > 0.05 * plain.abs().max()
         assert_same(one.token_score, expected)
 
@@ -343,15 +328,11 @@ def test_gradients_through_rectifiers(architecture, method, peer, output, place)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_without_rectifiers_captum_and_we_give_the_plain_gradient(architecture, method, peer):
     classifier = tiny_classifier(architecture, classes=3)
-    sentences = three_targets(classifier)[:4]
-    found = explained("rectified", classifier, sentences, RELEASED | {"output": "logit", "method": method})
-    assert "the plain gradient" in found.note
-    for sentence, one in zip(sentences, found.attributions, strict=True):
-        forward, embedding, _, mask = start_and_input(classifier, architecture, RELEASED, sentence, "logit")
-        options = {"target": sentence.target, "additional_forward_args": (mask,)}
-        expected = peer(forward).attribute(embedding.clone().requires_grad_(), **options)
-        assert_same(one.token_score, expected)
-        assert_same(one.token_score, Saliency(forward).attribute(embedding.requires_grad_(), abs=False, **options))
+    for one, forward, end, _, options in beside(classifier, architecture, RELEASED, "logit", method=method):
+        assert_same(one.token_score, peer(forward).attribute(end.clone().requires_grad_(), **options))
+        assert_same(one.token_score, plain_gradient(forward, end, options))
+    note = explained(classifier, three_targets(classifier), RELEASED | {"output": "logit", "method": method}).note
+    assert "the plain gradient" in note
 
 
 # Further architectures -------------------------------------------------------------------------------------------
@@ -363,17 +344,14 @@ def test_further_architectures(architecture, output, monkeypatch):
     """All methods at once, from the mask token, since no path begins at their pad token's zeros."""
     classifier = foreign_classifier(architecture)
     sentences = three_targets(classifier)
-    common = WORD_EMBEDDINGS | {"output": output, "baseline": "mask"}
 
-    def scores(family, method, **settings):
-        found = explained(family, classifier, sentences, common | {"method": method} | settings)
-        return [one.token_score for one in found.attributions]
+    def scores(**settings):
+        common = WORD_EMBEDDINGS | {"output": output, "baseline": "mask"}
+        return [one.token_score for one in explained(classifier, sentences, common | settings).attributions]
 
-    saliency, product = scores("gradient", "saliency"), scores("gradient", "input_x_gradient")
-    path = scores("path", "integrated_gradients", steps=20)
-    shap = scores("gradient_shap", "gradient_shap", samples=5, noise=0.1)
-    lift = scores("deeplift", "deeplift", definition="released")
-    l2 = scores("gradient", "saliency", aggregation="l2")
+    saliency, product = scores(method="saliency"), scores(method="input_x_gradient")
+    path, shap = scores(**PATH), scores(method="gradient_shap", samples=5, noise=0.1)
+    lift, l2 = scores(method="deeplift", definition="released"), scores(method="saliency", aggregation="l2")
     forward = FromEmbeddings(classifier, output)
     embed = classifier.network.get_input_embeddings()
     for index, sentence in enumerate(sentences):
@@ -384,18 +362,9 @@ def test_further_architectures(architecture, output, monkeypatch):
         assert_same(saliency[index], gradient)
         np.testing.assert_allclose(l2[index], gradient[0].norm(dim=-1).double(), rtol=1e-4)
         assert_same(product[index], InputXGradient(forward).attribute(end.clone().requires_grad_(), **options))
-        steps = {"n_steps": 20, "method": "gausslegendre"}
-        assert_same(path[index], IntegratedGradients(forward).attribute(end, start, **steps, **options))
-
-        generator = generator_for(0, sentence.item_id, "it")
-        points = generator.random(5)
-        normal = torch.tensor(generator.standard_normal((5, *end.shape[1:])), dtype=torch.float32)
+        assert_same(path[index], IntegratedGradients(forward).attribute(end, start, **QUADRATURE, **options))
         with monkeypatch.context() as patch:
-            patch.setattr(np.random, "uniform", lambda low, high, size, points=points: points)
-            patch.setattr(torch, "normal", lambda mean, deviation, normal=normal: deviation * normal)
+            with_our_draws(patch, sentence, end)
             expected = GradientShap(forward).attribute(end, start, n_samples=5, stdevs=0.1, **options)
         assert_same(shap[index], expected)
-
-        ids = torch.cat([start_id[:, :, None]] * end.shape[2], dim=2)
-        multiplier = DeepLift(forward, multiply_by_inputs=None, eps=1e-10).attribute(end, ids, **options)
-        assert_same(lift[index], multiplier)
+        assert_same(lift[index], released_deeplift(forward, end, start_id, options))

@@ -7,17 +7,21 @@ rounding, and the others are counted and printed. How many there are depends on 
 that enough of them can be compared (``ENOUGH``).
 """
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
-import recorded
-from models_for_tests import lime_draws
+from models_for_tests import context_of, lime_draws
 from scipy.stats import spearmanr
 
-from evenlight.explainers import Context, Explainer, explain
+from evenlight.engine.sentences import tokenize
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.families.lime.paper import kept_tokens
 from evenlight.metrics import Metric, score
 from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.families.faithfulness.curves import shown_tokens, top_tokens
+from evenlight.models.classifier import load_saved
 
 # Share of the recorded cases that must be comparable, lest a test compares nothing.
 ENOUGH = 0.1
@@ -25,25 +29,44 @@ SHARES = [share / 10 for share in range(1, 11)]
 AOPC = {name: Metric.parse({"metric": name}) for name in ("aopc_comprehensiveness", "aopc_sufficiency")}
 
 
+# ferret's names for the methods, and ours.
+METHODS = {
+    "grad": {"method": "saliency"},
+    "gxi": {"method": "input_x_gradient"},
+    "ig": {"method": "path_gradient"},
+    "igxi": {"method": "integrated_gradients"},
+    "lime": {"method": "lime"},
+    "shap": {"method": "partition_shap"},
+}
+
+
 @pytest.fixture(scope="module")
 def cases(peer_data):
-    return recorded.cases(peer_data)
+    """The recorded sentences."""
+    return json.loads((peer_data / "ferret_tiny_bert.json").read_text())
 
 
 @pytest.fixture(scope="module")
 def classifier(peer_data):
-    return recorded.classifier(peer_data)
+    return load_saved(peer_data / "tiny_bert_geco_all", max_tokens=128)
 
 
 @pytest.fixture(scope="module")
-def sentences(peer_data, classifier):
-    return recorded.sentences(peer_data, classifier)
+def sentences(cases, classifier):
+    """The recorded sentences, tokenised by us."""
+    names = [f"{case['sentence_idx']}-{case['gender']}" for case in cases]
+    items = pd.DataFrame({"item_id": names, "words": [case["words"] for case in cases]})
+    return tokenize(classifier, items, [case["target"] for case in cases])
+
+
+def recorded(cases, name):
+    """ferret's scores of one explainer."""
+    return [np.array(case["explainers"][name]["scores"]) for case in cases]
 
 
 def explained(sentences, classifier, names, seed=0):
-    context = Context(recorded.evaluator(classifier), seed, training=None)
-    methods = {name: recorded.METHODS[name] for name in names}
-    found = explain(Explainer.parse_all(methods), sentences, context)
+    methods = Explainer.parse_all({name: METHODS[name] for name in names})
+    found = explain(methods, sentences, context_of(classifier, seed=seed))
     return {name: [one.token_score for one in found[name].attributions] for name in names}
 
 
@@ -63,7 +86,7 @@ def relative_error(found, expected, scale=None):
 
 
 def test_same_ids_and_probabilities(cases, classifier, sentences):
-    found = recorded.evaluator(classifier).probabilities([sentence.token_id for sentence in sentences])
+    found = context_of(classifier).evaluator.probabilities([sentence.token_id for sentence in sentences])
     for case, sentence, probability in zip(cases, sentences, found, strict=True):
         assert sentence.token_id.tolist() == case["input_ids"]
         np.testing.assert_allclose(probability, case["probability"], atol=1e-6)
@@ -72,7 +95,7 @@ def test_same_ids_and_probabilities(cases, classifier, sentences):
 @pytest.mark.parametrize("name", ["grad", "gxi", "igxi"])
 def test_gradient_methods_agree(name, cases, classifier, sentences):
     found = explained(sentences, classifier, [name])[name]
-    for one, expected in zip(found, recorded.scores(cases, name), strict=True):
+    for one, expected in zip(found, recorded(cases, name), strict=True):
         assert relative_error(one, expected) < 1e-4
 
 
@@ -83,9 +106,7 @@ def test_mean_path_gradient_agrees_and_is_zero(cases, classifier, sentences):
     sum is what the saliency score is.
     """
     found = explained(sentences, classifier, ["ig"])["ig"]
-    for one, expected, summands in zip(
-        found, recorded.scores(cases, "ig"), recorded.scores(cases, "grad"), strict=True
-    ):
+    for one, expected, summands in zip(found, recorded(cases, "ig"), recorded(cases, "grad"), strict=True):
         assert relative_error(one, expected, scale=summands) < 1e-4
         assert np.abs(expected).max() / summands.max() < 1e-4
 
@@ -94,7 +115,7 @@ def test_lime_is_the_same_with_the_same_draws(cases, classifier, sentences, monk
     draws = lambda _, samples, tokens: lime_draws(np.random, samples, tokens)  # noqa: E731
     monkeypatch.setattr("evenlight.explainers.families.lime.paper.kept_tokens", draws)
     unaffected = 0
-    for sentence, expected in zip(sentences, recorded.scores(cases, "lime"), strict=True):
+    for sentence, expected in zip(sentences, recorded(cases, "lime"), strict=True):
         np.random.seed(0)
         found = explained([sentence], classifier, ["lime"])["lime"][0]
         if has_no_pieces(classifier, sentence):
@@ -116,7 +137,7 @@ def test_lime_ranks_like_ferret_as_far_as_its_noise_allows(cases, classifier, se
         return np.median([spearmanr(one, other).statistic for one, other in zip(first, second, strict=True)])
 
     own = [agreement(runs[i], runs[j]) for i in range(4) for j in range(i)]
-    with_ferret = [agreement(run, recorded.scores(cases, "lime")) for run in runs]
+    with_ferret = [agreement(run, recorded(cases, "lime")) for run in runs]
     print(
         f"\nLIME rank correlation: own seeds {min(own):.2f} to {max(own):.2f}, with ferret {np.mean(with_ferret):.2f}"
     )
@@ -131,7 +152,7 @@ def test_partition_shap_agrees(cases, classifier, sentences):
     """
     found = explained(sentences, classifier, ["shap"])["shap"]
     unaffected, correlations = 0, []
-    for sentence, one, expected in zip(sentences, found, recorded.scores(cases, "shap"), strict=True):
+    for sentence, one, expected in zip(sentences, found, recorded(cases, "shap"), strict=True):
         if has_no_pieces(classifier, sentence):
             unaffected += 1
             assert relative_error(one, expected) < 1e-3
@@ -144,13 +165,13 @@ def test_partition_shap_agrees(cases, classifier, sentences):
     assert unaffected >= ENOUGH * len(sentences)
 
 
-@pytest.mark.parametrize("name", list(recorded.METHODS))
+@pytest.mark.parametrize("name", list(METHODS))
 def test_aopc_agrees(name, cases, classifier, sentences):
     explanations = [
         Explanation("", sentence.target, sentence.token_id, sentence.word_id, token_score)
-        for sentence, token_score in zip(sentences, recorded.scores(cases, name), strict=True)
+        for sentence, token_score in zip(sentences, recorded(cases, name), strict=True)
     ]
-    values = score(AOPC, explanations, recorded.evaluator(classifier))
+    values = score(AOPC, explanations, context_of(classifier).evaluator)
     agreeing = different = tied = 0
     for metric, entry in AOPC.items():
         for case, one, value in zip(cases, explanations, values[metric], strict=True):

@@ -23,33 +23,10 @@ from evenlight.explainers.families.shapley_sampling import orders
 from evenlight.explainers.hiding import reduced_rows
 
 ARCHITECTURES = ["bert", "gpt2"]
-KERNEL = {
-    "method": "kernel_shap",
-    "evaluations": 25,
-    "estimator": "sampled",
-    "definition": "released",
-    "hidden_token": "pad",
-    "special_tokens": "excluded",
-}
-SAMPLING = {
-    "method": "shapley_sampling",
-    "permutations": 5,
-    "estimator": "independent",
-    "hidden_token": "pad",
-    "special_tokens": "excluded",
-}
+KERNEL = {"method": "kernel_shap", "evaluations": 25, "definition": "released", "hidden_token": "pad"}
+SAMPLING = {"method": "shapley_sampling", "permutations": 5, "hidden_token": "pad"}
 OCCLUSION = {"method": "occlusion", "hidden_token": "pad", "special_tokens": "included"}
-LIME = {
-    "method": "lime",
-    "features": "word",
-    "definition": "released",
-    "special_tokens": "unscored",
-    "samples": 100,
-    "maximum_samples": 5000,
-    "asked": None,
-    "kernel_width": 25,
-    "ridge": 1.0,
-}
+LIME = {"method": "lime", "features": "word", "definition": "released", "samples": 100}
 
 
 def double(architecture):

@@ -3,10 +3,11 @@ other normalisations, and a pad token whose embedding is zero, as new networks a
 """
 
 import torch
-from models_for_tests import LAYERS, MAX_TOKENS, byte_level_tokenizer, tiny_tokenizer
+from models_for_tests import LAYERS, MAX_TOKENS, byte_level_tokenizer, tiny_classifier, tiny_tokenizer
 from transformers import AutoModelForSequenceClassification
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
+from evenlight.models.attention import FURTHER_TYPES
 from evenlight.models.classifier import Classifier
 
 DECODERS = {
@@ -38,6 +39,9 @@ ENCODERS = {
     "electra": LAYERS | {"embedding_size": 8},
 }
 FOREIGN = DECODERS | ENCODERS
+# Whose attention is known. Gemma 2 computes it in single precision by code of its own only, which gives padding in
+# double precision no number.
+TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2", *(name for name in FURTHER_TYPES if name != "gemma2"))
 
 
 def foreign_classifier(
@@ -72,3 +76,8 @@ def foreign_classifier(
     network.requires_grad_(False)
     network.get_input_embeddings().weight[tokenizer.pad_token_id] = 0
     return Classifier(network, tokenizer, MAX_TOKENS)
+
+
+def any_classifier(architecture: str, **options) -> Classifier:
+    """A tiny classifier of one of these architectures, or of those of ``models_for_tests``."""
+    return (foreign_classifier if architecture in FOREIGN else tiny_classifier)(architecture, **options)

@@ -31,7 +31,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
-from evenlight.engine.sentences import ReadingSettings, tokenize
+from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import HISTORY, save_classifier
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.attribution import Remark, note_of, remarks_on_items
@@ -43,52 +43,22 @@ from evenlight.jobs.parts import Rows
 from evenlight.models import classifier as classifiers
 from evenlight.models.classifier import load_saved
 from evenlight.models.layers import layers_of, randomise
-from evenlight.statistics.comparisons.files import Run, Runs, score_path
-from evenlight.statistics.comparisons.score_files import explainer_notes, score_notes
-from evenlight.statistics.comparisons.study import StudyScores
 from evenlight.texts.items import groups_kept_together
 from evenlight.texts.predictions import SPECIAL
 from explanations import attribute, randomise_layers, score
 from models import read_texts
 
 SCRIPTS = Path(attribute.__file__).parents[1]
-COMMON = {"output": "logit", "layer": "word_embeddings"}
 FAMILIES = {
-    "gradient": {
-        "grad": {"method": "saliency", "definition": "paper"} | COMMON,
-        "gxi": {"method": "input_x_gradient", "definition": "paper"} | COMMON,
-    },
-    "path": {
-        "ig": {"method": "path_gradient", "steps": 4, "baseline": "pad"} | COMMON,
-        "igxi": {"method": "integrated_gradients", "steps": 4, "baseline": "pad"} | COMMON,
-    },
+    "gradient": {"grad": {"method": "saliency"}, "gxi": {"method": "input_x_gradient"}},
+    "path": {"ig": {"method": "path_gradient", "steps": 4}, "igxi": {"method": "integrated_gradients", "steps": 4}},
     "baseline": {"random": {"method": "uniform_random"}, "pattern": {"method": "pattern_variant"}},
-    "shapley_sampling": {
-        "shapley": {
-            "method": "shapley_sampling",
-            "permutations": 2,
-            "estimator": "independent",
-            "hidden_token": "mask",
-            "special_tokens": "excluded",
-        }
-    },
+    "shapley_sampling": {"shapley": {"method": "shapley_sampling", "permutations": 2}},
 }
 METRICS = {
-    "faithfulness": {
-        "comprehensiveness": {
-            "metric": "aopc_comprehensiveness",
-            "shares": [0.2, 0.5],
-            "definition": "share",
-            "positive_only": True,
-            "features": "token",
-            "hidden_token": "removed",
-        }
-    },
-    "complexity": {
-        "gini": {"metric": "gini", "special_tokens": "included"},
-        "gini_of_words": {"metric": "gini", "special_tokens": "excluded"},
-    },
-    "correctness": {"mass_accuracy": {"metric": "mass_accuracy", "definition": "paper"}},
+    "faithfulness": {"comprehensiveness": {"metric": "aopc_comprehensiveness", "shares": [0.2, 0.5]}},
+    "complexity": {"gini": {"metric": "gini"}, "gini_of_words": {"metric": "gini", "special_tokens": "excluded"}},
+    "correctness": {"mass_accuracy": {"metric": "mass_accuracy"}},
 }
 COMPUTING = {"tokens_per_batch": 0, "device": "cpu", "threads": 1}
 # Every sentence twice, in pairs, and some that are for training only.
@@ -405,22 +375,6 @@ def test_nothing_is_left_where_every_sampled_pair_is_too_long(study, tmp_path):
         read(study, tmp_path / "predictions.parquet", pairs=1, max_tokens=int(longest) - 1, long_items="drop")
 
 
-def test_texts_without_counterparts_are_not_called_pairs(capsys):
-    """Rows of a table of single texts, then of one where two are a pair."""
-    test = pd.DataFrame({"item_id": ["a", "b", "c", "d"]})
-    units = pd.DataFrame({"unit_id": test["item_id"], "item_id": test["item_id"], "factor": "all", "level": "all"})
-    tokens, reading = np.array([3, 4, 5, 90]), ReadingSettings(long_items="drop", pairs=2, factors=[], max_tokens=48)
-    _, notes = read_texts.left_out(test, units, tokens, reading)
-    assert notes[0] == says("1 of 4 texts", "more than 48 tokens", "left out")
-    assert re.fullmatch(r"[12] of 4 texts.*\(explain\.pairs\).*", notes[1])
-    assert "left out 1 text" in capsys.readouterr().out
-    with pytest.raises(InputError, match="every text"):
-        read_texts.left_out(test, units, tokens + 90, reading)
-    paired = units.assign(unit_id=["a", "b", "c", "c"])
-    _, notes = read_texts.left_out(test, paired, tokens, reading)
-    assert notes[0] == says("1 of 3 pairs", "more than 48 tokens", "left out")
-
-
 def test_predictions_of_other_items_are_refused(study, tmp_path):
     arguments = attribute_arguments(study, tmp_path)
     items = read_table(arguments.items, ITEMS)
@@ -431,22 +385,14 @@ def test_predictions_of_other_items_are_refused(study, tmp_path):
             attribute.main(arguments)
 
 
-@pytest.mark.parametrize("wrong", ["fewer", "other", "longer"])
-def test_attribution_files_of_other_texts_are_refused(study, tmp_path, wrong):
+def test_attribution_files_of_other_texts_are_refused(study, tmp_path):
     attribute.main(attribute_arguments(study, tmp_path))
     path = tmp_path / "grad.parquet"
     table, metadata = read_table(path, ATTRIBUTIONS), read_metadata(path, ATTRIBUTIONS)
-    match wrong:
-        case "fewer":
-            table = table.iloc[1:]
-        case "other":
-            table = table.iloc[::-1]
-        case "longer":
-            table["token_score"] = [[*score_, 0.0] for score_ in table["token_score"]]
-    write_table(table, path, ATTRIBUTIONS, metadata)
-    message = "column 'token_score' has .* scores for item" if wrong == "longer" else "does not have the items that are"
-    with pytest.raises(InputError, match=message):
-        score.main(score_arguments(study, [path], tmp_path / "scores", "complexity", 4))
+    for other in (table.iloc[1:], table.iloc[::-1]):
+        write_table(other, path, ATTRIBUTIONS, metadata)
+        with pytest.raises(InputError, match="does not have the items that are"):
+            score.main(score_arguments(study, [path], tmp_path / "scores", "complexity", 4))
 
 
 def test_scores_do_not_depend_on_the_groups(study, tmp_path):
@@ -667,12 +613,6 @@ def test_a_device_has_a_name_that_means_something_elsewhere(monkeypatch, device,
     assert device_used(None) == processor()
 
 
-def test_the_processor_has_the_name_that_the_system_tells(tmp_path):
-    (tmp_path / "cpuinfo").write_text("x\t: 1\nmodel name\t: A CPU @ 2: x\nmodel name: B\n")
-    assert processor(tmp_path / "cpuinfo") == "A CPU @ 2: x"
-    assert processor(tmp_path / "none")
-
-
 # Notes -----------------------------------------------------------------------------------------------------------
 
 
@@ -714,41 +654,18 @@ def test_what_is_said_of_an_item_does_not_depend_on_those_beside_it(remarks, of_
     assert note_of(together)
 
 
-def test_notes_reach_the_tables(study, tmp_path):
-    attribute.main(attribute_arguments(study, tmp_path, "path"))
-    paths = [tmp_path / f"{name}.parquet" for name in ("ig", "igxi")]
-    runs = Runs(datasets=["geco"], models={"bert": [0, 1]})
-    for run in runs:
-        folder = score_path(tmp_path / "scores", run, "complexity", "ig").parent
-        score.main(score_arguments(study, paths, folder, "complexity", 1000))
-    families = {"gini": "complexity"}
-    [note] = explainer_notes(tmp_path / "scores", runs, ["igxi", "ig"], families)
-    assert note == says("explainer 'ig'", "24 of 24 items", "rounding noise")
-    # It holds of all runs, so no places are named.
-    assert "dataset" not in note
-    assert explainer_notes(tmp_path / "scores", runs, ["igxi"], families) == []
-    about = {"datasets": ["geco"], "models": {"bert": [0, 1]}, "explainers": ["igxi", "ig"]}
-    study = StudyScores(folders={"scores": tmp_path / "scores"}, **about, metrics=families)
-    assert score_notes(study) == [note]
-
-
-def test_what_was_left_out_reaches_the_tables(study, tmp_path):
-    """Of every table of scores, said once for all models, seeds and explainers of a dataset."""
+def test_notes_of_texts_and_of_explainers_are_carried_to_the_scores(study, tmp_path):
     predictions = tmp_path / "predictions.parquet"
     read_texts.main(reading_arguments(study, predictions, pairs=2))
     explained = attribute_arguments(study, tmp_path / "attribution_files", "path")
-    explained.predictions = predictions
+    scored = score_arguments(study, explained.output, tmp_path / "scores", "complexity", 1000)
+    explained.predictions = scored.predictions = predictions
     attribute.main(explained)
-    for model, seed in itertools.product(("bert", "other"), (0, 1)):
-        folder = score_path(tmp_path / "scores", Run("geco", model, seed), "complexity", "ig").parent
-        scored = score_arguments(study, explained.output, folder, "complexity", 1000)
-        scored.predictions = predictions
-        score.main(scored)
-    about = {"datasets": ["geco"], "models": {"bert": [0, 1], "other": [0, 1]}, "explainers": ["igxi"]}
-    scored = StudyScores(folders={"scores": tmp_path / "scores"}, **about, metrics={"gini": "complexity"})
-    [note] = score_notes(scored)
-    [said] = read_metadata(predictions, PREDICTIONS)["notes"]
-    assert note == f"dataset 'geco', models 'bert', 'other': {said}"
+    score.main(scored)
+    ig, igxi = (read_metadata(path, SCORES) for path in scored.output)
+    assert ig["note"] == says("4 of 4 items", "rounding noise")
+    assert igxi["note"] == ""
+    assert ig["left_out"] == read_metadata(predictions, PREDICTIONS)["notes"] != []
 
 
 # Taking over -----------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from models_for_tests import WORDS, additive, byte_level_tokenizer, context_of, sentences_of, tiny_classifier
 
-from evenlight.explainers.empty_texts import empty_texts
+from evenlight.explainers.hiding import empty_texts
 
 
 def test_of_a_sum_over_tokens_nothing_but_its_beginning_is_left():

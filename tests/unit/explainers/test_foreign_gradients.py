@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from combinations import spread
-from foreign_classifiers import FOREIGN, foreign_classifier
+from foreign_classifiers import FOREIGN, any_classifier
 from models_for_tests import by_hand, context_of, parsed_alike, sentences_of, three_targets, tiny_classifier
 from wording import says
 
@@ -28,20 +28,18 @@ NORMALISED_AT_ONCE = ("modernbert", "deberta-v2", "bloom", "funnel")
 # Where a path that begins without embeddings begins in a jump.
 JUMPING = (*NORMALISED_AT_ONCE, "llama", "qwen2", "qwen3", "gemma", "gemma2", "mistral", "gpt_neox")
 KNOWN = ("one_layer_attention", "bert", "roberta", "distilbert", "gpt2")
-COMMON = {"layer": "word_embeddings", "definition": "paper", "output": "logit", "baseline": "pad", "aggregation": "sum"}
-DEEPLIFT = COMMON | {"method": "deeplift"}
-GXI = COMMON | {"method": "input_x_gradient"}
-IG = COMMON | {"method": "integrated_gradients", "steps": 200}
+DEEPLIFT = {"method": "deeplift"}
+GXI = {"method": "input_x_gradient"}
+IG = {"method": "integrated_gradients", "steps": 200}
 FAMILIES = {
     "path": IG,
-    "adaptive_path": COMMON
-    | {"method": "adaptive_integrated_gradients", "bound": 0.01, "absolute_bound": 0.0, "maximum_steps": 1025},
-    "gradient_shap": COMMON | {"method": "gradient_shap", "samples": 3, "noise": 0.0},
+    "adaptive_path": {"method": "adaptive_integrated_gradients", "absolute_bound": 0.0, "maximum_steps": 1025},
+    "gradient_shap": {"method": "gradient_shap", "samples": 3},
 }
 
 
 def classifier_of(architecture, **options):
-    return (foreign_classifier if architecture in FOREIGN else tiny_classifier)(architecture, classes=3, **options)
+    return any_classifier(architecture, classes=3, **options)
 
 
 def explained(settings, classifier, sentences=None):
@@ -61,8 +59,8 @@ def words_by(rule, worth=None):
 
 def missing(classifier, output):
     """How much of the change DeepLIFT misses where the model is tried out."""
-    settings = {"method": "deeplift", "layer": "word_embeddings", "baseline": "pad", "output": output}
-    return paper.tried_out(parsed_alike({"it": settings})["it"], context_of(classifier).evaluator)[0]
+    entry = parsed_alike({"it": DEEPLIFT | {"output": output}})["it"]
+    return paper.tried_out(entry, context_of(classifier).evaluator)[0]
 
 
 def sizes(explanations):
@@ -311,7 +309,7 @@ def test_paths_with_too_few_steps_are_counted_where_a_model_is_sure(steps):
     classifier = tiny_classifier("bert")
     classifier.network.classifier.bias.data = torch.tensor([0.0, 7.0])
     sentences = [replace(sentence, target=1) for sentence in sentences_of(classifier)]
-    settings = COMMON | {"method": "integrated_gradients", "steps": steps, "output": "probability"}
+    settings = {"method": "integrated_gradients", "steps": steps, "output": "probability"}
     explanations = explained(settings, classifier, sentences)
     gaps = np.array([one.completeness_gap for one in explanations.attributions])
     changes = np.array([one.token_score.sum() for one in explanations.attributions]) - gaps

@@ -1,14 +1,13 @@
 """Properties of the explainers that take gradients; tests/peers/test_captum.py holds their values against captum."""
 
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from combinations import spread
-from foreign_classifiers import foreign_classifier
-from layered_classifier import Layered, layered_classifier
+from foreign_classifiers import any_classifier
+from layered_classifier import Layered
 from models_for_tests import (
     MAX_TOKENS,
     WORDS,
@@ -29,7 +28,7 @@ from evenlight.explainers.baselines import path_ends
 from evenlight.explainers.derivatives import target_output
 from evenlight.explainers.families.adaptive_path.refined import clenshaw_curtis
 from evenlight.explainers.families.deeplift.paper import STAND_INS, log_logarithmic_mean
-from evenlight.explainers.families.rectified.paper import RECTIFIERS
+from evenlight.explainers.families.rectified.gradients import RECTIFIERS
 from evenlight.explainers.operations import Operations, modules_replaced
 from evenlight.models.classifier import Classifier
 
@@ -98,27 +97,6 @@ def test_eager_attention_gives_the_scores_of_fused_attention(architecture, famil
         found[attention] = scores(explained(family, classifier, sentences, BLOCK_LAYER))
         scales = scores(explained("gradient", classifier, sentences, BLOCK_LAYER)) if family == "rectified" else None
     assert_close(found["eager"], found["sdpa"], scales=scales)
-
-
-class SmallMemory(Layered):
-    """Runs out of memory at more than 100 tokens."""
-
-    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None):
-        """Logits, if they fit."""
-        if attention_mask.numel() > 100:
-            raise torch.OutOfMemoryError("out of memory")
-        return super().forward(input_ids, attention_mask, inputs_embeds)
-
-
-@pytest.mark.parametrize("family", METHODS)
-def test_batches_that_do_not_fit_into_memory_are_halved(family):
-    roomy = layered_classifier()
-    network = SmallMemory(len(roomy.tokenizer), 3, nn.ReLU).eval()
-    network.load_state_dict(roomy.network.state_dict())
-    network.requires_grad_(False)
-    narrow = replace(roomy, network=network)
-    sentences = three_targets(roomy)
-    assert_close(scores(explained(family, narrow, sentences)), scores(explained(family, roomy, sentences)))
 
 
 @pytest.mark.parametrize("family", METHODS)
@@ -201,17 +179,13 @@ def test_items_that_do_not_come_within_the_bound_are_counted():
 @spread("architecture, bound", ("distilbert", "electra", "bert"), (0.1, 0.01, 0.001))
 def test_the_bound_bounds_the_error(architecture, bound):
     """Against a rule of 2,000 points; where a path bends sharply, a coarse rule and one twice as fine err alike."""
-    build = foreign_classifier if architecture == "electra" else tiny_classifier
-    classifier = build(architecture, classes=3)
+    classifier = any_classifier(architecture, classes=3)
     sentences = three_targets(classifier)[:3]
     settings = {"bound": bound, "absolute_bound": 0.1 * bound, "maximum_steps": 1025, "baseline": "mask"}
     found = explained("adaptive_path", classifier, sentences, **settings)
     exact = explained("path", classifier, sentences, steps=2000, baseline="mask")
     for one, other in zip(scores(found), scores(exact), strict=True):
         assert np.abs(one - other).sum() <= bound * np.abs(other).sum()
-
-
-# Gradient SHAP ---------------------------------------------------------------------------------------------------
 
 
 # DeepLIFT --------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Explanations of other tools: read from their files, aligned with the texts, or refused."""
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -68,24 +68,16 @@ def test_marks_in_the_text_are_no_marks_of_the_tokenizer(tmp_path, tokens):
     assert scores(tmp_path, {"item_id": "1", "tokens": tokens, "scores": [1, 2, 3]}, sentence) == [1, 2, 3]
 
 
-def test_an_empty_name_beside_a_text_is_no_name(tmp_path):
-    row = {"item_id": None, "text": "He rows home", "words": ["He", "rows", "home"], "scores": [1, 2, 0]}
-    assert scores(tmp_path, row) == [0, 1, 1, 1, 0, 0]
-
-
-def test_a_text_is_known_by_its_words_as_well(tmp_path):
-    """As ferret's explanations, which are written with ``asdict``."""
-
-    @dataclass
-    class Explanation:
-        text: str
-        tokens: list
-        scores: list
-        explainer: str
-        target: int
-
-    row = asdict(Explanation("He rows home", ["[CLS]", "he", "row", "##s", "home", "[SEP]"], [1.0] * 6, "LIME", 1))
-    assert scores(tmp_path, row) == [1] * 6
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"item_id": None, "text": "He rows home"},
+        # As ferret's explanations, which are written with ``asdict``.
+        {"text": "He rows home", "explainer": "LIME", "target": 1},
+    ],
+)
+def test_a_text_is_known_by_its_words_as_well(tmp_path, named):
+    assert scores(tmp_path, named | {"words": ["He", "rows", "home"], "scores": [1, 2, 0]}) == [0, 1, 1, 1, 0, 0]
 
 
 def test_texts_that_differ_in_white_space_alone_are_told_apart(tmp_path):
@@ -173,14 +165,11 @@ def test_a_second_explanation_of_a_text_is_refused(tmp_path):
         ("rows.csv", "item_id", r"none of \.parquet, \.jsonl and \.json; convert"),
         ("rows.jsonl", "{", r"rows\.jsonl, row 1: not JSON"),
         ("rows.jsonl", "", r"rows\.jsonl: no rows"),
+        ("rows.parquet", None, "not a readable"),
     ],
 )
 def test_files_of_other_kinds_are_refused(tmp_path, name, content, message):
-    (tmp_path / name).write_text(content)
+    if content is not None:
+        (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message):
         Imported(method="imported", file=str(tmp_path / name)).explain([SENTENCE], Context(None, 0, None))
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(InputError, match="not a readable"):
-        Imported(method="imported", file=str(tmp_path / "rows.parquet")).explain([SENTENCE], Context(None, 0, None))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from foreign_classifiers import foreign_classifier
+from foreign_classifiers import TRANSFORMERS, any_classifier, foreign_classifier
 from models_for_tests import assert_leaves_no_trace, context_of, sentences_of, tiny_classifier
 from torch import nn
 from torch.nn import functional
@@ -16,17 +16,8 @@ from evenlight.explainers.families.interactions.modified import (
     tempered,
     tempered_attention,
 )
-from evenlight.models.attention import FURTHER_TYPES
-from evenlight.models.classifier import Classifier
 
-TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2", *(name for name in FURTHER_TYPES if name != "gemma2"))
 GIM = completed_entry("explainers", "gim", {"method": "gim"})
-
-
-def classifier_of(architecture: str, dtype: torch.dtype = torch.float64) -> Classifier:
-    """A tiny classifier of three classes."""
-    build = foreign_classifier if architecture in FURTHER_TYPES else tiny_classifier
-    return build(architecture, classes=3, dtype=dtype)
 
 
 def explained(classifier, sentences, **changes):
@@ -123,7 +114,7 @@ def test_a_network_without_interactions_has_input_minus_baseline_times_gradient(
 
 @pytest.mark.parametrize("architecture", ["one_layer_attention", *TRANSFORMERS])
 def test_a_sentence_alone_has_the_scores_that_it_has_among_others(architecture):
-    classifier = classifier_of(architecture)
+    classifier = any_classifier(architecture, classes=3, dtype=torch.float64)
     sentences = sentences_of(classifier)
     for sentence, attribution in zip(sentences, explained(classifier, sentences), strict=True):
         [alone] = explained(classifier, [sentence])
@@ -160,5 +151,5 @@ def test_the_probability_s_gradient_is_the_plain_one_of_its_softmax():
 
 @pytest.mark.parametrize("architecture", ["bert", "gpt2", "llama", "modernbert"])
 def test_no_logit_changes_and_no_trace_is_left(architecture):
-    classifier = classifier_of(architecture)
+    classifier = any_classifier(architecture, classes=3, dtype=torch.float64)
     assert_leaves_no_trace(classifier, lambda given: interactions_modified(classifier.network, 2.0))

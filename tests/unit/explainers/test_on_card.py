@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from foreign_classifiers import foreign_classifier
-from models_for_tests import sentences_of, tiny_classifier
+from foreign_classifiers import any_classifier
+from models_for_tests import sentences_of
 
 from evenlight import explainers, metrics
 from evenlight.configuration import completed_entry
@@ -32,8 +32,7 @@ ARCHITECTURES = ["bert", "roberta", "gpt2", "distilbert", "llama", "modernbert"]
 
 
 def classifier_on(device: str, architecture: str, precision: str = "float32") -> Classifier:
-    foreign = architecture in ("llama", "modernbert")
-    return on_device(foreign_classifier(architecture) if foreign else tiny_classifier(architecture), device, precision)
+    return on_device(any_classifier(architecture), device, precision)
 
 
 def scores_of(classifier: Classifier, method: str) -> np.ndarray:

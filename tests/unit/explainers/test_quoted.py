@@ -12,7 +12,6 @@ from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.extractive import quoted_in
-from evenlight.texts.matching import places_of
 from evenlight.texts.predictions import SPECIAL, Sentence
 
 # "rows" has two tokens.
@@ -73,15 +72,6 @@ def test_a_text_without_a_quoted_word_scores_nothing_and_is_counted(tmp_path):
     assert not explanations.attributions[0].token_score.any()
     assert explanations.attributions[1].token_score.tolist() == [0, 0, 0.5, 0.5, 0, 0, 0, 0, 0]
     assert "1 of 2 items" in explanations.note
-
-
-def test_phrases_begin_and_end_with_words():
-    words = ["The", "bus-stop", "is", "n't", "us", "e", "d", "."]
-    found = {
-        phrase: [place for run in places_of(phrase, words) for place in run]
-        for phrase in ("us", "bus stop", "isn't", "stop", "US-e d", "...")
-    }
-    assert found == {"us": [4], "bus stop": [1], "isn't": [2, 3], "stop": [], "US-e d": [4, 5, 6], "...": []}
 
 
 def test_quotation_marks_of_several_kinds_and_no_apostrophes():

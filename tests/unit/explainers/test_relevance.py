@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 from combinations import few, spread
-from foreign_classifiers import foreign_classifier
-from models_for_tests import assert_leaves_no_trace, context_of, sentences_of, tiny_classifier, tiny_tokenizer
+from foreign_classifiers import TRANSFORMERS, any_classifier
+from models_for_tests import assert_leaves_no_trace, context_of, sentences_of, tiny_tokenizer
 from torch import nn
 from transformers import BertConfig, BertForSequenceClassification
 from wording import says
@@ -24,12 +24,8 @@ from evenlight.explainers.families.relevance.rules import (
     shares_remark,
     tapped,
 )
-from evenlight.models.attention import FURTHER_TYPES
 from evenlight.models.classifier import Classifier
 
-# Gemma 2 computes its attention in single precision by code of its own only, which gives padding in double precision no
-# number.
-TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2", *(name for name in FURTHER_TYPES if name != "gemma2"))
 READABLE = ("one_layer_attention", *TRANSFORMERS)
 FEW = ("one_layer_attention", "bert", "gpt2", "qwen3", "modernbert")
 
@@ -45,8 +41,7 @@ def uneven(classifier: Classifier) -> Classifier:
 
 def classifier_of(architecture: str, dtype: torch.dtype = torch.float64) -> Classifier:
     """A tiny classifier of three classes."""
-    build = foreign_classifier if architecture in FURTHER_TYPES else tiny_classifier
-    return uneven(build(architecture, classes=3, dtype=dtype))
+    return uneven(any_classifier(architecture, classes=3, dtype=dtype))
 
 
 def one_layer_bert(activation: str = "gelu", heads: int = 2) -> Classifier:

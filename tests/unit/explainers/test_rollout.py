@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from combinations import few
-from foreign_classifiers import foreign_classifier
+from foreign_classifiers import TRANSFORMERS, any_classifier, foreign_classifier
 from models_for_tests import context_of, sentences_of, tiny_classifier
 from torch.nn import functional
 
@@ -13,17 +13,8 @@ from evenlight.explainers import Explainer, explain
 from evenlight.explainers.families.attention.rollout import rolled_out
 from evenlight.models.attention import FURTHER_TYPES, REPLACEMENT, attention_replaced
 
-# Gemma 2 computes its attention in single precision by code of its own only, which gives padding in double precision no
-# number.
-TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2", *(name for name in FURTHER_TYPES if name != "gemma2"))
 READABLE = ("one_layer_attention", *TRANSFORMERS)
 FEW = ("one_layer_attention", "bert", "gpt2", "modernbert")
-
-
-def classifier_of(architecture, **options):
-    return (foreign_classifier if architecture in FURTHER_TYPES else tiny_classifier)(
-        architecture, classes=2, **options
-    )
 
 
 def scores(classifier, sentences, **context):
@@ -59,7 +50,7 @@ def test_two_layers_of_two_tokens_by_hand():
 
 @pytest.mark.parametrize("architecture", TRANSFORMERS)
 def test_scores_are_the_product_of_the_weights_that_the_library_gives_out(architecture):
-    classifier = classifier_of(architecture, dtype=torch.float64)
+    classifier = any_classifier(architecture, classes=2, dtype=torch.float64)
     sentences = sentences_of(classifier)
     found = scores(classifier, sentences)
     classifier.network.set_attn_implementation("eager")
@@ -84,7 +75,7 @@ def test_the_score_of_one_layer_attention_is_its_attention_weight():
 
 @pytest.mark.parametrize("architecture", few(READABLE, FEW))
 def test_scores_add_up_to_one_whatever_the_target_and_the_batch(architecture):
-    classifier = classifier_of(architecture, dtype=torch.float64)
+    classifier = any_classifier(architecture, classes=2, dtype=torch.float64)
     sentences = sentences_of(classifier)
     together = scores(classifier, sentences)
     assert min(score.min() for score in together) >= 0
@@ -102,7 +93,7 @@ def test_scores_add_up_to_one_whatever_the_target_and_the_batch(architecture):
 
 @pytest.mark.parametrize("architecture", few(TRANSFORMERS, FEW))
 def test_the_implementation_of_the_attention_changes_nothing_and_is_kept(architecture):
-    classifier = classifier_of(architecture, dtype=torch.float64)
+    classifier = any_classifier(architecture, classes=2, dtype=torch.float64)
     sentences = sentences_of(classifier)
     found = {}
     for implementation in ("eager", "sdpa"):

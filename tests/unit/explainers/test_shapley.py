@@ -84,13 +84,6 @@ def table(features, function):
 # The plans and their solutions -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("features", [1, 2, 3, 6])
-def test_exact_values_are_the_mean_over_all_orders(features):
-    function = bumpy(features)
-    found = shapley.exact_values(table(features, function))
-    np.testing.assert_allclose(found, by_brute_force(features, function), atol=1e-12)
-
-
 @pytest.mark.parametrize("name", EVERY_ESTIMATOR)
 def test_short_texts_are_exact(name):
     function = bumpy(4)
@@ -215,14 +208,6 @@ def test_pairs_are_chosen_where_there_are_more_of_them_than_features():
     np.testing.assert_array_equal(first.sum(axis=1), second.sum(axis=1))
     # Each feature alone, before any others.
     assert (first.sum(axis=1) == 1).sum() == 10
-
-
-@pytest.mark.parametrize("estimator", orders.SAMPLING_ESTIMATORS)
-def test_orders_give_nothing_to_a_feature_that_changes_nothing(estimator):
-    inner = bumpy(7)
-    found = estimate(SAMPLING | {"estimator": estimator}, 8, lambda shown: inner(shown[:7]))
-    # The adjustment learns from samples, and only on average that the feature does nothing.
-    assert abs(found[7]) < (0.05 if estimator == "adjusted" else 1e-12)
 
 
 PARITIES = [surrogate.WHOLE, surrogate.EVEN, surrogate.ODD]
@@ -378,7 +363,11 @@ def symmetric_model():
     return by_hand(worth, rule)
 
 
-@pytest.mark.parametrize("settings", [*EVERY_ESTIMATOR.values(), KERNEL | {"definition": "released"}, OCCLUSION, LIME])
+# Where evaluations run out, the last bit of a probability may decide which part is split.
+OTHERS = [OCCLUSION, LIME, LIME | {"features": "token"}, {"method": "partition_shap", "evaluations": 3000}]
+
+
+@pytest.mark.parametrize("settings", [*EVERY_ESTIMATOR.values(), KERNEL | {"definition": "released"}, *OTHERS])
 def test_reproducible_and_independent_of_batch_and_order(settings):
     classifier = tiny_classifier("bert")
     sentences = sentences_of(classifier)[:3]

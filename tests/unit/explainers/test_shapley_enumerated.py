@@ -9,8 +9,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from foreign_classifiers import FOREIGN, foreign_classifier
-from models_for_tests import context_of, sentences_of, tiny_classifier
+from foreign_classifiers import any_classifier
+from models_for_tests import context_of, sentences_of
 
 from evenlight.core.chance import agreement
 from evenlight.explainers import Explainer, explain
@@ -26,8 +26,7 @@ OWEN = {"method": "partition_shap", "evaluations": 100_000}
 @pytest.fixture(scope="module", params=ARCHITECTURES)
 def case(request):
     """A model, a sentence of its own, and the value of every subset of its tokens, by the set of those shown."""
-    build = foreign_classifier if request.param in FOREIGN else tiny_classifier
-    classifier = build(request.param, classes=3, dtype=torch.float64)
+    classifier = any_classifier(request.param, classes=3, dtype=torch.float64)
     [sentence] = sentences_of(classifier, [WORDS], targets=[2])
     tokens = np.flatnonzero(~sentence.is_special)
     assert 5 <= len(tokens) <= 8

@@ -11,7 +11,7 @@ from models_for_tests import additive, sentences_of, tiny_classifier
 from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics import Metric, score
 from evenlight.metrics.explanations import Explanation
-from evenlight.metrics.families.faithfulness.curves import by_words, token_sets
+from evenlight.metrics.families.faithfulness.curves import by_words
 from evenlight.texts.predictions import PROMPT
 
 METRICS = ("aopc_comprehensiveness", "aopc_sufficiency")
@@ -46,37 +46,6 @@ def test_words_without_tokens_have_no_rank():
     words = by_words(explanation([1, 2, 3], [1, 1, 4]))
     assert words.word_id.tolist() == [1, 4]
     assert words.token_score.tolist() == [3, 3]
-
-
-# Four words of five tokens: the second has two, each of them less than the first word's score, together more.
-SPLIT = explanation([9, 3, 2, 2, 1, -1, 9], [-1, 0, 1, 1, 2, 3, -1])
-
-
-def sets(**settings):
-    metric = completed(**settings)["aopc_comprehensiveness"]
-    return [places.tolist() for places in token_sets(SPLIT, metric)]
-
-
-def test_shares_count_words():
-    """⌊share · 4⌋ words with positive scores: {1}, {0, 1}, {0, 1, 2}; of tokens ⌊share · 5⌋ without their words."""
-    assert sets(features="word") == [[1, 2], [0, 1, 2], [0, 1, 2, 3]]
-    # Of equal scores the later first, as everywhere.
-    assert sets() == [[0], [0, 2], [0, 1, 2], [0, 1, 2, 3]]
-
-
-def test_all_words_are_ranked_by_eraser():
-    """⌈0.01 · 4⌉, ⌈0.05 · 4⌉, ⌈0.1 · 4⌉, ⌈0.2 · 4⌉ are one word, ⌈0.5 · 4⌉ two."""
-    assert sets(features="word", definition="eraser") == [[], *[[1, 2]] * 4, [0, 1, 2]]
-
-
-def test_thresholds_on_words():
-    """The scores 4, 3, 1 and −1 of words, and the special tokens', are divided by 27: 0.15, 0.11 and 0.04."""
-    assert sets(features="word", definition="threshold", shares=[0.03, 0.1, 0.14, 0.2]) == [
-        [0, 1, 2, 3],
-        [0, 1, 2],
-        [1, 2],
-        [],
-    ]
 
 
 WORTH = {"sea": (0.2,), "ship": (0.1,), "[MASK]": (0.05,)}

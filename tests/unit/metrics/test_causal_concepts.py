@@ -23,12 +23,11 @@ from evenlight.metrics.families.reasons.causal_concepts import (
     correlation,
     divergence,
     empirical_bayes,
-    faithfulness,
     hierarchical_bayes,
     implied_effects,
-    moved,
     shared_slope,
 )
+from evenlight.metrics.families.reasons.of_questions import correlations
 
 PUBLISHED = yaml.safe_load(
     (Path(__file__).parents[3] / "resources" / "published" / "walk_the_talk.yaml").read_text(encoding="utf-8")
@@ -149,8 +148,6 @@ def test_divergence_by_hand():
     # An answer that nobody gave is counted once on either side.
     without = empirical_bayes(changes(((30, 20, 0), (10, 40, 0))))
     assert without == pytest.approx(empirical_bayes(changes(((30, 20, 1), (10, 40, 1)))))
-    counts = np.array([[[2, 2], [1, 1]], [[2, 2], [2, 1]], [[50, 0], [50, 0]]], float)
-    assert moved(counts).tolist() == [False, True, False]
 
 
 def test_kinds_with_small_effects_draw_their_concepts_to_zero():
@@ -206,9 +203,6 @@ def test_tables_that_do_not_fit_are_refused():
         changes_of(rows(("a", "who", "removed", "identity", "yes", "?", None)))
     with pytest.raises(InputError, match=r"column 'decision': only \?;"):
         changes_of(rows(original("a", "?")))
-    effects = pd.Series({("a", "who"): 1.0, ("a", "where"): 2.0})
-    with pytest.raises(InputError, match=r"question a: concept where.*no implied effect"):
-        faithfulness(effects, pd.Series({("a", "who"): 1.0}))
 
 
 def test_the_slope_over_questions_is_that_of_the_whole_model():
@@ -238,24 +232,19 @@ def test_the_slope_over_questions_is_that_of_the_whole_model():
     assert found[1:] == pytest.approx(np.interp([0.05, 0.95], below, slopes), abs=5e-3)
 
 
-def test_faithfulness_counts_what_has_no_correlation():
+def test_a_correlation_of_equal_effects_is_none():
     first, second = np.random.default_rng(0).random((2, 9))
     assert correlation(first, second) == pytest.approx(np.corrcoef(first, second)[0, 1])
     assert np.isnan(correlation([1, 1, 1], [1, 2, 3]))
     assert np.isnan(correlation([1], [1]))
     index = pd.MultiIndex.from_product([["a", "b", "c"], [0, 1, 2]])
-    causal = pd.Series([1.0, 2, 3, 1, 2, 3, 5, 5, 5], index=index)
-    implied = pd.Series([0.1, 0.2, 0.3, 0.6, 0.4, 0.2, 0, 0.5, 1], index=index)
-    found = faithfulness(causal, implied)
-    assert found.correlations.to_dict() == pytest.approx({"a": 1.0, "b": -1.0})
-    assert found.undefined == ("c",)
-    assert (found.mean, found.slope) == pytest.approx((0, 0), abs=1e-9)
-    assert found.low == pytest.approx(-found.high)
-    wider = faithfulness(causal, implied, confidence=0.99)
-    assert wider.high > found.high
-    nothing = faithfulness(causal[6:], implied[6:])
-    assert np.isnan([nothing.slope, nothing.mean]).all()
-    assert nothing.undefined == ("c",)
+    causal, implied = [1.0, 2, 3, 1, 2, 3, 5, 5, 5], [0.1, 0.2, 0.3, 0.6, 0.4, 0.2, 0, 0.5, 1]
+    found = correlations(pd.DataFrame({"causal": causal, "implied": implied}, index=index))
+    assert found.to_dict() == pytest.approx({"a": 1.0, "b": -1.0, "c": np.nan}, nan_ok=True)
+    slope, low, high = shared_slope(np.array([1.0, -1]), np.array([3, 3]), 0.9)
+    assert (slope, low) == pytest.approx((0, -high), abs=1e-9)
+    assert shared_slope(np.array([1.0, -1]), np.array([3, 3]), 0.99)[2] > high
+    assert np.isnan(shared_slope(np.array([]), np.array([]), 0.9)).all()
 
 
 # What the authors published ------------------------------------------------------------------------------------------
@@ -267,20 +256,20 @@ def released(folder: Path, model: str) -> pd.DataFrame:
     return answers[(answers["model"] == model) & ~answers["unit"].isin(PUBLISHED["left_out"])]
 
 
-def found_by(name: str, answers: pd.DataFrame, *settings):
-    of = changes_of(answers)
-    return faithfulness(by_concept(of, ESTIMATES[name](of, *settings)), implied_effects(answers))
-
-
 @pytest.mark.parametrize(("name", "settings"), [("empirical_bayes", ()), ("hierarchical_bayes", (800,))])
 @pytest.mark.parametrize("model", list(PUBLISHED["faithfulness"]))
 def test_estimates_are_what_was_published(mirror, model, name, settings):
-    estimate, low, high = PUBLISHED["faithfulness"][model]
     answers = released(mirror / "walk_the_talk", model)
-    found = found_by(name, answers, *[np.random.default_rng(0), *settings][: 2 * len(settings)])
-    assert found.slope == pytest.approx(estimate, abs=0.02)
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.03)
-    assert len(found.correlations) == 29
+    of = changes_of(answers)
+    effects = ESTIMATES[name](of, *[np.random.default_rng(0), *settings][: 2 * len(settings)])
+    found = pd.DataFrame({"causal": by_concept(of, effects), "implied": implied_effects(answers)})
+    values = correlations(found).dropna()
+    assert len(values) == 29
+    sizes = found.groupby(level=0).size().reindex(values.index)
+    slope, low, high = shared_slope(values.to_numpy(), sizes.to_numpy(), 0.9)
+    estimate, *ends = PUBLISHED["faithfulness"][model]
+    assert slope == pytest.approx(estimate, abs=0.02)
+    assert (low, high) == pytest.approx(ends, abs=0.03)
 
 
 @pytest.mark.parametrize("model", list(PUBLISHED["implied"]))

@@ -8,12 +8,8 @@ from models_for_tests import context_of, sentences_of, tiny_classifier
 from wording import says
 
 from evenlight.configuration import completed_entry
-from evenlight.core import tables
 from evenlight.core.chance import agreement, note_on_chance
-from evenlight.core.contracts.explanations import SCORES
 from evenlight.explainers import Explainer, explain, explained_again
-from evenlight.statistics.comparisons.files import Runs, score_path
-from evenlight.statistics.comparisons.score_files import explainer_notes
 
 LIME = completed_entry("explainers", "lime", {"method": "lime", "samples": 60})
 
@@ -45,21 +41,6 @@ def again(sentences, context, settings=LIME):
     explanations = explain(entries, sentences, context)
     drawn = {sentence.item_id for sentence in sentences}
     return explained_again.agreement_between_draws(entries, sentences, context, explanations, drawn)["lime"].values()
-
-
-def test_one_repetition_measures_what_many_seeds_show():
-    """LIME's standard error over forty seeds, item by item, and that of one pair of runs, averaged over ten pairs."""
-    classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)
-    runs = [
-        explain(Explainer.parse_all({"lime": LIME}), sentences, context_of(classifier, seed=seed)) for seed in range(40)
-    ]
-    measured = [list(again(sentences, context_of(classifier, seed=seed))) for seed in range(10)]
-    for index, sentence in enumerate(sentences):
-        scores = np.array([run["lime"].attributions[index].token_score for run in runs])[:, ~sentence.is_special]
-        expected = np.sqrt(scores.var(axis=0, ddof=1).mean() / scores.var(axis=1).mean())
-        found = np.sqrt(np.mean([items[index]["error"] ** 2 for items in measured]))
-        assert found == pytest.approx(expected, rel=0.4 if len(scores.T) < 5 else 0.25)
 
 
 def test_a_repetition_draws_anew_and_changes_nothing():
@@ -112,17 +93,3 @@ def test_what_all_tokens_share_is_not_called_chance():
     for pair in ((scores + 10, scores + 12), (0.3 * scores, 1.7 * scores)):
         assert agreement(*pair)["error"] > 0.71
         assert note_on_chance([[agreement(*pair)]]).endswith("of 1.00 (medians)")
-
-
-def test_tables_say_it_once_for_each_explainer(tmp_path):
-    runs = Runs(datasets=["geco"], models={"bert": [0, 1]})
-    for run, error in zip(runs, (0.2, 0.6), strict=True):
-        for explainer in ("grad", "lime"):
-            path = score_path(tmp_path, run, "complexity", explainer)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            values = [{"error": error, "rank": 1 - error}] if explainer == "lime" else []
-            table = SCORES.schema.empty_table()
-            tables.write_table(table, path, SCORES, {"note": "", "explained_again": values})
-    [note] = explainer_notes(tmp_path, runs, ("grad", "lime"), {"gini": "complexity"})
-    assert note.startswith("explainer 'lime': explained again")
-    assert "0.40 (0.20 to 0.60)" in note

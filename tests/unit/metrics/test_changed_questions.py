@@ -23,8 +23,9 @@ from evenlight.datasets.simulation_texts import read_language
 from evenlight.explainers import Explainer
 from evenlight.explainers.families.from_table.tables import read_answers, read_changed_answers
 from evenlight.metrics import Metric
-from evenlight.metrics.families.reasons import MentionMetric, counterfactual, simulatability
-from evenlight.metrics.families.reasons.of_questions import asked, interventions, scored, sums_of, with_nothing_changed
+from evenlight.metrics.answered import Answered
+from evenlight.metrics.families.reasons import MentionMetric
+from evenlight.metrics.families.reasons.of_questions import asked, interventions, scored, with_nothing_changed
 from evenlight.statistics.analyses import faithfulness as statistics
 from evenlight.statistics.analyses.faithfulness import faithfulness_table
 from evenlight.statistics.comparisons.files import Runs
@@ -68,29 +69,6 @@ def table_of(folders: tuple[Path, Path], writer: str, metrics: dict = METRICS, d
 # Measures -----------------------------------------------------------------------------------------------------------
 
 
-def by_reading(gain):
-    """A measure of right guesses as one of what changed and what is mentioned."""
-    return lambda changed, mentioned: gain(changed == 0, changed == mentioned)
-
-
-PLAIN_MEASURES = {name: getattr(counterfactual, name) for name in MEASURES if hasattr(counterfactual, name)}
-PLAIN_MEASURES |= {
-    name: by_reading(getattr(simulatability, name)) for name in ("simulatability_gain", "normalised_gain")
-}
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_sums_over_changes_are_what_the_functions_say(measure):
-    generator = np.random.default_rng(3)
-    changes = pd.DataFrame({"item_id": np.repeat(list("abcd"), 8), "impact": generator.random(32)})
-    changes["changed"] = (generator.random(32) < 0.5).astype(float)
-    changes["mentioned"] = (generator.random(32) < 0.3 + 0.4 * changes["changed"]).astype(float)
-    metric = Metric.parse({"metric": measure})
-    by = metric.of_change
-    found = metric.of_sums(sums_of(changes, by).to_numpy().sum(axis=0))
-    assert found == pytest.approx(PLAIN_MEASURES[measure](changes[by], changes["mentioned"]))
-
-
 def test_a_question_by_hand():
     said = [[], ["who"], ["who", "where"], None]
     rows = [("q", draw, None, decision, said[draw]) for draw, decision in enumerate("AAAB")]
@@ -116,6 +94,21 @@ def test_a_question_by_hand():
     scores, notes = scored(Metric.parse_all(METRICS), given.assign(decision=None))
     assert scores.isna().all().all()
     assert notes[0] == says("counterfactual_test", "no value", "1 of 1 questions")
+
+
+def test_the_score_of_a_question_stands_with_its_first_answer():
+    """Also beside a question of which nothing was changed."""
+    rows = [(None, "A", []), (None, "B", []), ("who", "B", ["who"]), ("who", "B", ["who"]), ("where", "A", [])]
+    changed = pd.DataFrame(rows, columns=["concept", "decision", "mentioned"])
+    changed = changed.assign(item_id="q", draw=range(5), change=None, kind=None, reference=None)
+    answered = Answered(pd.DataFrame({"item_id": ["q", "q", "other"], "draw": [0, 1, 0]}), changed)
+    names = {"gain": "mention_gain", "test": "counterfactual_test"}
+    entries = {name: Metric.parse({"metric": metric}) for name, metric in names.items()}
+    scores, notes = entries["gain"].score_answers(entries, answered)
+    # Of two changes one turns the decision, and is mentioned.
+    for name in entries:
+        np.testing.assert_array_equal(scores[name], [1, np.nan, np.nan])
+    assert notes == []
 
 
 def test_where_no_change_does_anything_decisions_are_those_on_the_question_as_it_was():

@@ -21,7 +21,7 @@ from evenlight.metrics import Metric, Origin, read_origin, score
 from evenlight.metrics.explanations import Explanation, explanations_of
 from evenlight.metrics.families.complexity import Gini, Sparsity
 from evenlight.metrics.families.correctness import MassAccuracy
-from evenlight.metrics.families.faithfulness.curves import binned_tokens, top_tokens
+from evenlight.metrics.families.faithfulness.curves import top_tokens
 from evenlight.texts.predictions import predictions_table, token_table
 
 TENTHS = [share / 10 for share in range(1, 11)]
@@ -69,13 +69,6 @@ def aopc(*explanations, **changes):
 # AOPC ----------------------------------------------------------------------------------------------------------
 
 
-def test_aopc_by_hand():
-    """P = 0.5 + 0.2 + 0.1 − 0.1 + 0. The sets are {sea} and {sea, ship}: the others do not speak for the class."""
-    # Without them P is 0.5 and 0.4, with them alone 0.7 and 0.8.
-    one = of_words(list(WORTH), list(WORTH.values()))
-    assert aopc(one) == [(pytest.approx((0.2 + 0.3) / 2, abs=1e-6), pytest.approx((0.0 - 0.1) / 2, abs=1e-6))]
-
-
 def test_aopc_with_negative_scores():
     """All four prefixes of the ranking sea, ship, storm, storm, while P = 0.6; without the storms the first two."""
     words = ["sea", "ship", "storm", "storm"]
@@ -101,12 +94,7 @@ def test_thresholds_by_hand():
 
 def eraser(*explanations):
     """With the definition's own shares and ranking."""
-    metrics = {
-        name: completed_entry("metrics", name, {"metric": AOPC[name]["metric"], "definition": "eraser"})
-        for name in AOPC
-    }
-    found = score(Metric.parse_all(metrics), explanations, Evaluator(CLASSIFIER, 1000))
-    return list(zip(found["comprehensiveness"], found["sufficiency"], strict=True))
+    return aopc(*explanations, definition="eraser")
 
 
 def test_eraser_by_hand():
@@ -124,20 +112,13 @@ def test_eraser_ranks_tokens_of_either_sign_and_asks_about_the_predicted_class()
     assert eraser(one) == [pytest.approx(expected, abs=1e-6)]
 
 
-def test_eraser_without_a_token():
-    assert [places.tolist() for places in binned_tokens(np.zeros(0), [0.01, 0.5])] == [[], [], []]
-
-
 @pytest.mark.parametrize("definition", ["share", "threshold", "eraser"])
 def test_without_a_token_of_a_word_nothing_is_defined(definition):
     nothing = replace(
         of_words(["sea"], [1.0]), token_id=np.array([2, 3]), token_score=np.ones(2), word_id=np.full(2, -1)
     )
     beside = of_words(["sea", "ship"], [1.0, 2.0])
-    metrics = {name: settings | {"definition": definition} for name, settings in AOPC.items()}
-    found = score(Metric.parse_all(metrics), [nothing, beside], Evaluator(CLASSIFIER, 1000))
-    for values in found.values():
-        assert np.isnan(values).tolist() == [True, False]
+    assert np.isnan(aopc(nothing, beside, definition=definition)).tolist() == [[True, True], [False, False]]
 
 
 @pytest.mark.parametrize(("key", "value"), [("shares", [0.1, 0.5]), ("positive_only", True)])
@@ -280,10 +261,6 @@ def test_mass_accuracy_of_both_definitions():
     one = explanation([3.0, 1.0, 1.5, -0.5, 1.0, 1.0], [-1, 0, 1, 1, 2, -1], ground_truth=[0, 1, 0])
     assert mass_accuracy("paper", one) == pytest.approx(2 / 4)
     assert mass_accuracy("released", one) == pytest.approx(2 / 8)
-    metrics = {name: {"metric": "mass_accuracy", "definition": name} for name in ("paper", "released")}
-    found = score(Metric.parse_all(metrics), [one, one])
-    assert found["paper"].tolist() == [0.5, 0.5]
-    assert found["released"].tolist() == [0.25, 0.25]
 
 
 @pytest.mark.parametrize("definition", ["paper", "released"])
@@ -299,6 +276,11 @@ def test_mass_accuracy_of_nothing():
     assert np.isnan([mass_accuracy("paper", zeros), mass_accuracy("released", zeros)]).all()
     assert np.isnan(mass_accuracy("paper", outside))
     assert mass_accuracy("released", outside) == 0
+    # The first word has no token.
+    for truth, expected in (([1, 0, 0], np.nan), ([1, 1, 0], 0.75), ([0, 0, 1], 0.25)):
+        one = explanation([0.0, 3.0, 1.0, 0.0], [-1, 1, 2, -1], ground_truth=truth)
+        for definition in ("paper", "released"):
+            assert mass_accuracy(definition, one) == pytest.approx(expected, nan_ok=True)
 
 
 # Reading -------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from combinations import spread
 from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
+from wording import says
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
@@ -15,9 +16,10 @@ from evenlight.engine.throughput import seconds_per_row
 from evenlight.explainers import Explainer, explain
 from evenlight.explainers.planned import planned_of_classes, planned_rows
 from evenlight.metrics import Metric, score
+from evenlight.metrics.base import planned_rows as planned_of_scores
 from evenlight.metrics.explanations import explanation_of
-from evenlight.metrics.planned import planned_rows as planned_of_scores
 from evenlight.texts.predictions import Sentence
+from explanations.plan_explanations import explaining_said
 
 # Of each method: settings, and by how much of the rows the plan may be off; null where it decides as it goes.
 METHODS = {
@@ -151,6 +153,11 @@ def test_rows_of_scores_are_known_before_they_are_asked(family):
 def test_nobody_knows_how_many_rows_a_search_takes():
     sentences = sentences_of(tiny_classifier("bert"))
     assert planned_of_scores(Metric.parse_all({"it": {"metric": "flip_area"}}), sentences, 1) is None
+
+
+def test_where_no_explainer_asks_the_model_no_rows_are_told():
+    settings = {"explainers": {}, "seed": 0, "runs": 2}
+    assert explaining_said(settings, [], np.zeros(0)) == [says("no explainer asks")]
 
 
 # Progress ------------------------------------------------------------------------------------------------------------

@@ -27,8 +27,6 @@ from transformers import (
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.metrics.explanations import Explanation
-from evenlight.metrics.families.correctness import MassAccuracy
 from evenlight.models.building import refuse_beyond_limit
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
@@ -91,19 +89,6 @@ def test_a_text_goes_into_the_model_as_it_came(kind, folders):
         # Letters and figures have tokens of their own; only signs, and words of scripts without spaces, are joined.
         ours_alone = {number for number, word in enumerate(words) if word.isascii() and word.isalnum()}
         assert ours_alone <= set(inside)
-
-
-def test_spaces_tell_texts_apart_where_a_tokenizer_hears_them(folders):
-    """What this is for: joined by spaces, the words of a text were other tokens to half of the tokenizers."""
-    differ = {}
-    for kind in READABLE:
-        tokenizer, words = loaded_tokenizer(folders[kind]), raw(RAW[0])
-        as_it_came, joined = token_ids(tokenizer, [words, list(words)])
-        differ[kind] = as_it_came.tolist() != joined.tolist()
-    assert not differ["bert"]
-    assert differ["roberta"]
-    assert differ["gpt2"]
-    assert sum(differ.values()) >= len(differ) // 2
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "deberta_v3", "t5"])
@@ -298,14 +283,6 @@ def test_a_token_of_several_words_is_refused_with_its_place(folders):
         read_words(tokenizer, [SENTENCE], ["first"])
     with pytest.raises(InputError, match=r"text 'She is also .*one token"):
         read_words(tokenizer, [SENTENCE])
-
-
-def test_a_token_of_two_words_is_refused():
-    tokenizer = by_pieces("a▁b", cleaning=normalizers.NFC())
-    assert read_words(tokenizer, [["b", "a"]])[0].word_id.tolist() == [0, 1, 1]
-    said = r"item two: .*one token, 'a b'.*'a', 'b'"
-    with pytest.raises(InputError, match=said):
-        read_words(tokenizer, [["b"], ["b", "a", "b"]], ["one", "two"])
 
 
 def test_a_text_that_cannot_be_read_is_refused_in_words():
@@ -506,25 +483,3 @@ def test_a_limit_is_said_before_training(tmp_path):
     with pytest.raises(InputError, match=r"max_tokens is 63.*roberta model.*at most 62"):
         new_model(settings_for(folder, max_tokens=63), SENTENCES, 2, seed=0)
     assert new_model(settings_for(folder, max_tokens=62), SENTENCES, 2, seed=0).max_tokens == 62
-
-
-# A word without a token -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("definition", ["paper", "released"])
-def test_mass_accuracy_is_undefined_where_no_marked_word_has_a_token(definition):
-    def explanation(truth: list[int]) -> Explanation:
-        return Explanation(
-            item_id="item",
-            token_id=np.arange(4),
-            word_id=np.array([SPECIAL, 1, 2, SPECIAL]),
-            target=0,
-            token_score=np.array([0.0, 3.0, 1.0, 0.0]),
-            ground_truth=np.array(truth),
-            words=("\u200b", "he", "waits"),
-        )
-
-    metric = MassAccuracy(metric="mass_accuracy", definition=definition)
-    assert np.isnan(metric.score(explanation([1, 0, 0]), None))
-    assert metric.score(explanation([1, 1, 0]), None) == 0.75
-    assert metric.score(explanation([0, 0, 1]), None) == 0.25

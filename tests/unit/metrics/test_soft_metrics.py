@@ -123,11 +123,6 @@ def test_equal_scores(scores, comprehensiveness, sufficiency):
     assert found["sufficiency"] == pytest.approx([sufficiency], abs=1e-6)
 
 
-def test_one_token():
-    assert soft(of_words(["sea"], [0.3]))["comprehensiveness"] == pytest.approx([0.2], abs=1e-6)
-    assert soft(of_words(["sea"], [-0.3]))["comprehensiveness"] == [0]
-
-
 def test_special_tokens_stay_and_their_scores_do_not_count():
     words, scores = ["sea", "ship", "calm"], [4, 1, 0]
     classifier = additive(WORTH | {"[CLS]": 0.1}, tokenizer=CLASSIFIER.tokenizer)

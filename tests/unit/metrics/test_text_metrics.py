@@ -7,15 +7,26 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from wording import says
 
+from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.metrics import Metric
-from evenlight.metrics.families.answers import LexiconMetric, TextMetric, lexicons, reading, variety
+from evenlight.metrics.families.answers import (
+    FleschKincaid,
+    LexiconMetric,
+    TextMetric,
+    Words,
+    lexicons,
+    reading,
+    variety,
+)
 from evenlight.metrics.families.answers.draws import agreement, same_decision
 from evenlight.metrics.families.answers.lexicons import BOOSTERS, HEDGES, REFUSALS, read_phrases
 from evenlight.metrics.families.answers.readability import by_rule, syllables_of
+from evenlight.metrics.families.answers.scored import scored
 from evenlight.metrics.families.answers.sentiment import LONGEST
 
 ROOT = Path(__file__).parents[3]
@@ -343,16 +354,55 @@ def test_a_text_in_another_language_has_no_value_of_an_english_metric(name):
         assert reason == "not in English"
 
 
-def test_metrics_refuse_languages_that_they_cannot_do():
-    for metric in map(metric_of, ENGLISH):
-        name = metric.metric
-        with pytest.raises(InputError, match=rf"metric {name} reads en.*in de"):
-            metric.require_language("de")
-        metric.require_language("en")
-    with pytest.raises(InputError, match=r"lexicon.*'file'"):
-        metric_of("hedges", file=HEDGES).require_language("de")
-    for name in METRICS.keys() - {*ENGLISH, *BY_LEXICON}:
-        metric_of(name).require_language("de")
+# Answers of a study
+
+TEXTS = ["", "Perhaps it rains. Perhaps it may snow.", "Every word differs."]
+
+
+def answers_of(said: list[str]) -> pd.DataFrame:
+    rows = [dict.fromkeys(ANSWERS.schema.names) | {"draw": draw, "text": text} for draw, text in enumerate(said)]
+    return pd.DataFrame(rows)
+
+
+def test_texts_are_scored_and_what_is_undefined_is_told():
+    asked = {"open": {"metric": "hedges", "file": None}, "words": {"metric": "words"}, "mtld": {"metric": "mtld"}}
+    found, notes = scored(Metric.parse_all(asked | {"variety": {"metric": "mtld"}}), answers_of(TEXTS))
+    assert found["words"].tolist() == [0, 7, 3]
+    assert found["open"] == pytest.approx([np.nan, 300 / 7, 0], nan_ok=True)
+    assert np.isnan(found["mtld"]).tolist() == [True, False, True]
+    assert notes == [
+        says("open has no", "1 (no word)", "of 3 answers"),
+        says("mtld, variety", "1 (no word), 1 (no word comes twice)", "of 3 answers"),
+    ]
+
+
+def test_all_metrics_of_a_text_are_computed_before_the_next_text(monkeypatch):
+    order = []
+
+    def measure(self, text: str) -> tuple[float, str]:
+        order.append((text, self.metric))
+        return 0.0, ""
+
+    monkeypatch.setattr(TextMetric, "measure", measure)
+    scored({"one": Words(metric="words"), "two": FleschKincaid(metric="flesch_kincaid")}, answers_of(["a", "b"]))
+    assert order == [("a", "words"), ("a", "flesch_kincaid"), ("b", "words"), ("b", "flesch_kincaid")]
+
+
+def test_a_metric_that_cannot_do_the_language_is_refused(tmp_path):
+    german = answers_of(["Vielleicht regnet es."])
+    with pytest.raises(InputError, match=r"metric flesch_kincaid reads en.*in de"):
+        scored(Metric.parse_all({"easy": {"metric": "flesch_kincaid"}}), german, "de")
+    with pytest.raises(InputError, match=r"metric hedges reads en.*lexicon in de.*'file'"):
+        scored(Metric.parse_all({"open": {"metric": "hedges", "file": None}}), german, "de")
+    own = tmp_path / "offen.yaml"
+    own.write_text("language: de\nphrases: [vielleicht]\n")
+    asked = {"open": {"metric": "hedges", "file": str(own)}, "words": {"metric": "words"}}
+    found, notes = scored(Metric.parse_all(asked), german, "de")
+    assert found["open"] == pytest.approx([100 / 3])
+    assert found["words"].tolist() == [3]
+    assert notes == []
+    with pytest.raises(InputError, match=r"metric hedges reads de.*in en"):
+        scored(Metric.parse_all(asked), german, "en")
 
 
 # The data of Zhou et al. 2025 (arXiv 2503.04099)

@@ -15,7 +15,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.metrics.explanations import explanation_of
-from evenlight.metrics.families.correctness.paper import mass_accuracy
+from evenlight.metrics.families.correctness import MassAccuracy
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
 from evenlight.statistics.analyses.word_attributions import read_word_shares, word_shares
 from evenlight.statistics.comparisons.files import Run, attribution_path, predictions_path
@@ -90,7 +90,9 @@ def test_shares_of_words_are_what_mass_accuracy_adds_up(folder):
     np.testing.assert_allclose(shares["m0"], expected)
     word_id = np.array([-1, 0, 1, 2, 2, -1])
     explanation = explanation_of(Sentence("m0", (), np.zeros(6, dtype=int), word_id, 0), scores, TRUTH)
-    assert mass_accuracy(explanation) == pytest.approx(np.nansum(shares["m0"][[0, 2]]))
+    assert MassAccuracy(metric="mass_accuracy").score(explanation, None) == pytest.approx(
+        np.nansum(shares["m0"][[0, 2]])
+    )
     assert np.isnan(word_shares(np.zeros(2), np.array([0, 1]), 2)).all()
 
 

@@ -10,7 +10,7 @@ from combinations import spread
 from evenlight.concepts.words import ConceptLexicon
 from evenlight.explainers.answering import Position, decided, label_probabilities
 from evenlight.explainers.in_words import Decision
-from evenlight.metrics.families.answers.lexicons import hedges
+from evenlight.metrics.families.answers.lexicons import per_hundred
 from evenlight.statistics.analyses.reliance import shared_words
 from evenlight.texts.matching import begins_with, mentions, phrases_of, places_of, random_words, redacted
 from evenlight.texts.splitting import split_words
@@ -106,5 +106,5 @@ def test_a_lexicon_of_another_script_is_found(tmp_path):
     """By hand: of five words 也 许 会 下 雨 one phrase of two, so 20 per 100 words."""
     file = tmp_path / "hedges.yaml"
     file.write_text("language: zh\nphrases: [也许, caf\u00e9*]\n", encoding="utf-8")
-    assert hedges("也许会下雨", str(file)) == 20.0
-    assert hedges("Cafe\u0301s aqui", str(file)) == 50.0
+    assert per_hundred("也许会下雨", str(file)) == 20.0
+    assert per_hundred("Cafe\u0301s aqui", str(file)) == 50.0

@@ -15,7 +15,7 @@ from evenlight.explainers.explained_again import explained_twice
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.metrics import Metric
-from evenlight.metrics.planned import planned_rows as planned_of_scores
+from evenlight.metrics.base import planned_rows as planned_of_scores
 from evenlight.texts.predictions import read_explained, sentences_of
 
 # A pass that is differentiated takes about as many products of matrices backwards as forwards.

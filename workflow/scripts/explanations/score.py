@@ -28,8 +28,8 @@ from evenlight.jobs.parts import (
     write_part,
 )
 from evenlight.metrics import Metric, read_origin, score
+from evenlight.metrics.base import planned_rows
 from evenlight.metrics.explanations import Explanation, explanations_of, other_items
-from evenlight.metrics.planned import planned_rows
 from evenlight.models import model_files
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
 

@@ -16,7 +16,7 @@ from evenlight.core.tables import read_arrow, read_groups, read_metadata, read_t
 from evenlight.engine import open_evaluator
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import ReadingSettings, encoded, left_out, require_reads, token_counts
-from evenlight.explainers.empty_texts import empty_texts
+from evenlight.explainers.hiding import empty_texts
 from evenlight.jobs.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.models.classifier import Classifier
 from evenlight.models.readable import WithoutAnswer

@@ -24,11 +24,6 @@ def average_effects(effects: np.ndarray, changes: Changes) -> dict[Direction, np
     return {direction: effects[rows].mean(axis=0) for direction, rows in directions(changes).items()}
 
 
-def absolute_effects(effects: np.ndarray, changes: Changes) -> dict[Direction, np.ndarray]:
-    """The mean absolute effect of each direction, (classes,), in which effects of opposite sign do not cancel."""
-    return average_effects(np.abs(effects), changes)
-
-
 def label_effects(label: np.ndarray, changes: Changes) -> np.ndarray:
     """What each change does to the label, in steps from class to class, (changes,): ITE (Definition 5).
 

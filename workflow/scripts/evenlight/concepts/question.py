@@ -1,7 +1,7 @@
 """What a concept explainer is asked, and what it may look at: arrays, whatever the texts are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -53,10 +53,6 @@ class Changes:
 
     def __len__(self) -> int:
         return len(self.concept)
-
-    def of(self, chosen: np.ndarray) -> "Changes":
-        """Some of the changes: a mask, or their numbers."""
-        return Changes(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
 
 @dataclass(frozen=True)
@@ -140,8 +136,3 @@ class Question:
 def true_effects(texts: ReadTexts, changes: Changes) -> np.ndarray:
     """What the changes really do to the probabilities, (changes, classes): ICaCE (CEBaB, Definition 2)."""
     return texts.probability[changes.edit] - texts.probability[changes.base]
-
-
-def with_levels(question: Question, level: np.ndarray) -> Question:
-    """The question with other levels (texts, concepts) of the asked texts, such as those that a classifier predicts."""
-    return replace(question, asked=replace(question.asked, level=level))

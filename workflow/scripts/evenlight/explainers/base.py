@@ -8,6 +8,7 @@ from pydantic import Field
 
 from evenlight.core.kinds import TOKENS
 from evenlight.explainers.attribution import Attribution, Remark, note_of, remarks_on_items
+from evenlight.explainers.fields import Output
 from evenlight.settings import ForDatasets, Heading, Method
 
 # Planning, which reads the settings of classes, needs none of these. Their names are quoted one by one: were all
@@ -151,6 +152,12 @@ class Explainer(Method):
     ) -> dict[str, Explanations]:
         """What explainers of one family say, by their names: each by itself, where they share no passes."""
         return {name: entry.explain(sentences, replace(context, name=name)) for name, entry in entries.items()}
+
+
+class GradientExplainer(Explainer):
+    """What the methods that differentiate the model have in common."""
+
+    output: Output = "logit"
 
 
 def explain(

@@ -1,6 +1,7 @@
-"""The explained output of a network and its gradient, for all explainers that differentiate."""
+"""Where explainers differentiate a network, its explained output, the gradient, and what becomes of it for a token."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -8,7 +9,7 @@ import torch
 
 from evenlight.core.errors import present
 from evenlight.explainers.attribution import Remark
-from evenlight.models.classifier import EmbeddingLayer
+from evenlight.models.classifier import Classifier, EmbeddingLayer
 
 # The class that explainers of a family have in common.
 Alike = TypeVar("Alike")
@@ -18,6 +19,31 @@ CANCELLED = (
     "the scores of {cancelled:.0f} of {items} items are rounding noise: the model normalises its embeddings, so that "
     "the gradient's hidden dimensions add up to zero for every token"
 )
+
+
+def released_layer(classifier: Classifier, layer: str) -> EmbeddingLayer:
+    """As GECOBench's code: what leaves the layer goes in as word embeddings.
+
+    At the ``embedding_output``, positions and normalisation are thus applied twice.
+    """
+    return replace(classifier.embedding_layer(layer), name=f"{layer} as word embeddings", logits=classifier.logits)
+
+
+# Where gradients are taken, by definition; called with a classifier and a layer.
+EMBEDDING_LAYERS: dict[str, Callable[..., EmbeddingLayer]] = {
+    "paper": Classifier.embedding_layer,
+    "released": released_layer,
+}
+
+
+def aggregated(values: torch.Tensor, aggregation: str) -> torch.Tensor:
+    """Scores (rows, tokens) of values (rows, tokens, hidden): their ``sum``, which keeps the sign, or a norm.
+
+    Only sums add up to what the values of all tokens add up to.
+    """
+    if aggregation == "sum":
+        return values.sum(-1)
+    return values.abs().sum(-1) if aggregation == "l1" else values.norm(dim=-1)
 
 
 def target_output(

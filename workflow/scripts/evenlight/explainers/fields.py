@@ -44,16 +44,6 @@ GradientDefinition = Annotated[
         )
     ),
 ]
-RectifiedDefinition = Annotated[
-    Literal["paper", "released"],
-    Field(
-        description=(
-            "`paper` changes every rectifier that the model calls. `released` is GECOBench's call of captum: it "
-            "changes those that are modules of the network and, at the `embedding_output`, applies positions and "
-            "normalisation twice."
-        )
-    ),
-]
 Aggregation = Annotated[
     Literal["sum", "l1", "l2"],
     Field(
@@ -63,7 +53,6 @@ Aggregation = Annotated[
         )
     ),
 ]
-Steps = Annotated[int, Field(ge=1, description="Gauss–Legendre points on the path.")]
 Baseline = Annotated[
     Literal["pad", "mask", "zero"],
     Field(

@@ -1,16 +1,20 @@
-"""Hiding tokens from the model: which may be hidden, and the rows of token ids that this gives."""
+"""Hiding tokens from the model: which may be hidden, the rows of ids that this gives, what is said of empty texts."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evenlight.engine.evaluator import Question, answer_in_lockstep
+from evenlight.core.errors import InputError
+from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.models.classifier import Classifier
 from evenlight.texts.predictions import Tokenised
 from evenlight.texts.rows import Rows, hidden_in, left_of
+
+# In which ways metrics and explainers hide a token.
+WAYS = ("removed", "mask", "pad")
 
 
 def replacement_token(classifier: Classifier, hidden_token: str) -> int | None:
@@ -78,3 +82,24 @@ def explained_by_hiding(
     replacement = replacement_token(evaluator.classifier, hidden_token)
     questions = (question(sentence, replacement) for sentence in sentences)
     return Explanations(list(answer_in_lockstep(questions, evaluator)))
+
+
+def empty_texts(sentences: Sequence[Sentence], evaluator: Evaluator) -> dict[str, list[float]]:
+    """The mean probability of each class where every word is hidden, by the way of hiding: the class by default.
+
+    Where words are removed, nothing of a text is left but special tokens and the prompt; where a mask or pad token
+    stands for each, its length is left. Ways for which the tokenizer has no token are left out.
+    """
+    found = {}
+    for way in WAYS:
+        try:
+            replacement = replacement_token(evaluator.classifier, way)
+        except InputError:
+            continue
+        rows = []
+        for sentence in sentences:
+            token_index = hideable(sentence, "excluded")
+            rows.append(reduced_rows(sentence, token_index, np.zeros((1, len(token_index)), dtype=bool), replacement))
+        if rows:
+            found[way] = evaluator.probabilities(Rows.joined(rows)).mean(axis=0).tolist()
+    return found

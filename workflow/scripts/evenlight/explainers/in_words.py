@@ -10,15 +10,6 @@ from evenlight.explainers.base import Explainer
 from evenlight.settings import Settings, Text, refusal, shown
 from evenlight.texts.matching import folded
 
-# Those of Madsen et al. (2024).
-Undecided = Annotated[
-    list[Text],
-    Field(
-        default=["unknown", "neutral"],
-        description="Decisions that say that it cannot be told. Nothing is asked that follows from such an answer.",
-    ),
-]
-
 
 class Decision(Settings):
     """Where the decision of an answer stands."""
@@ -107,7 +98,11 @@ class FollowUps(Settings):
             "Of few words all subsets are asked about."
         ),
     )
-    undecided: Undecided
+    # Those of Madsen et al. (2024).
+    undecided: list[Text] = Field(
+        ["unknown", "neutral"],
+        description="Decisions that say that it cannot be told. Nothing is asked that follows from such an answer.",
+    )
 
     @model_validator(mode="after")
     def _names_its_fields(self) -> Self:

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from evenlight.explainers.attribution import Attribution, Remark
-from evenlight.explainers.base import Context, Explanations
-from evenlight.explainers.differentiating import GradientExplainer
+from evenlight.explainers.base import Context, Explanations, GradientExplainer
 from evenlight.explainers.fields import Aggregation, GradientDefinition, Layer
 
 if TYPE_CHECKING:
@@ -49,9 +48,14 @@ class Gradient(GradientExplainer):
         import torch
 
         from evenlight.engine.batches import sentences_in_batches
-        from evenlight.explainers.aggregation import aggregated
-        from evenlight.explainers.derivatives import along_embedding, left_over, sharing, target_gradient
-        from evenlight.explainers.embedding_layers import EMBEDDING_LAYERS
+        from evenlight.explainers.derivatives import (
+            EMBEDDING_LAYERS,
+            aggregated,
+            along_embedding,
+            left_over,
+            sharing,
+            target_gradient,
+        )
 
         classifier = context.evaluator.classifier
         explanations: dict[str, Explanations] = {}

@@ -9,8 +9,7 @@ from pydantic import Field, model_validator
 
 from evenlight.core.errors import present
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.base import Context, Explanations
-from evenlight.explainers.differentiating import GradientExplainer
+from evenlight.explainers.base import Context, Explanations, GradientExplainer
 from evenlight.explainers.fields import Aggregation, Baseline, GradientDefinition, Layer
 
 if TYPE_CHECKING:
@@ -67,10 +66,8 @@ class GradientShap(GradientExplainer):
         import torch
 
         from evenlight.engine.batches import sentences_in_batches
-        from evenlight.explainers.aggregation import aggregated
         from evenlight.explainers.baselines import path_ends, sound_baseline
-        from evenlight.explainers.derivatives import target_gradient
-        from evenlight.explainers.embedding_layers import EMBEDDING_LAYERS
+        from evenlight.explainers.derivatives import EMBEDDING_LAYERS, aggregated, target_gradient
         from evenlight.models.devices import sent
 
         evaluator = context.evaluator

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
+from pydantic import Field
+
 from evenlight.explainers.attribution import Attribution, Remark
-from evenlight.explainers.base import Context, Explanations
-from evenlight.explainers.differentiating import GradientExplainer
-from evenlight.explainers.fields import Aggregation, Baseline, Layer, Steps
+from evenlight.explainers.base import Context, Explanations, GradientExplainer
+from evenlight.explainers.fields import Aggregation, Baseline, Layer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,7 @@ class Path(GradientExplainer):
 
     layer: Layer = "word_embeddings"
     aggregation: Aggregation = "sum"
-    steps: Steps = 50
+    steps: int = Field(50, ge=1, description="Gauss–Legendre points on the path.")
     baseline: Baseline = "pad"
 
     def rows(self, sentence: Sentence) -> float:
@@ -143,9 +144,9 @@ def _along_one_path(
     import torch
 
     from evenlight.engine.batches import sentences_in_batches
-    from evenlight.explainers.aggregation import aggregated
     from evenlight.explainers.baselines import path_ends, sound_baseline
     from evenlight.explainers.derivatives import (
+        aggregated,
         left_over,
         remarks_on_gaps,
         sizes_of_change,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,24 +14,19 @@ if TYPE_CHECKING:
     from evenlight.metrics.explanations import Explanation
 
 
-ScoredSpecialTokens = Annotated[
-    Literal["included", "excluded"],
-    Field(
-        description=(
-            "Whether the scores of special tokens count, `included` as in the disparity study, or are left out "
-            "before the others are normalised. The AOPC metrics never rank special tokens; mass accuracy has them "
-            "in its `definition`."
-        )
-    ),
-]
-
-
 class ComplexityMetric(Metric):
     """What the metrics have in common that look at the scores alone."""
 
     needs_model: ClassVar[bool] = False
 
-    special_tokens: ScoredSpecialTokens = "included"
+    special_tokens: Literal["included", "excluded"] = Field(
+        "included",
+        description=(
+            "Whether the scores of special tokens count, `included` as in the disparity study, or are left out "
+            "before the others are normalised. The AOPC metrics never rank special tokens; mass accuracy has them "
+            "in its `definition`."
+        ),
+    )
 
     def score(self, explanation: Explanation, evaluator: Any) -> float:
         """The value of the normalised scores; NaN where a text has no token that counts."""

@@ -10,7 +10,6 @@ import pandas as pd
 
 from evenlight.concepts.counterfactual import forgetting_note
 from evenlight.concepts.effects import (
-    absolute_effects,
     average_effects,
     label_effects,
     order_faithfulness,
@@ -121,7 +120,8 @@ def effect_rows(
     of_labels = average_effects(label_effects(own, changes)[:, None], changes)
     effects = [true_effects(of_seed, changes) for of_seed in texts]
     of_seeds = [average_effects(of_seed, changes) for of_seed in effects]
-    moved = [absolute_effects(of_seed, changes) for of_seed in effects]
+    # Effects of opposite sign do not cancel here.
+    moved = [average_effects(np.abs(of_seed), changes) for of_seed in effects]
     predicted = [
         average_effects(label_effects(of_seed.probability.argmax(axis=1), changes)[:, None], changes)
         for of_seed in texts

@@ -14,7 +14,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import CONFUSIONS, ROC_CURVES
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import Contract
-from evenlight.metrics.families.correctness.paper import roc_auc, thresholds
+from evenlight.metrics.families.correctness.words import roc_auc, thresholds
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.analyses.model_quality import predicted_items
 from evenlight.statistics.comparisons.files import items_path, predictions_path

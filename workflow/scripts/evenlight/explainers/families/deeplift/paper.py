@@ -11,11 +11,10 @@ from evenlight.core.errors import InputError
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers.aggregation import aggregated
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.base import Context, Explanations
 from evenlight.explainers.baselines import path_ends, probes
-from evenlight.explainers.derivatives import sizes_of_change, target_output
+from evenlight.explainers.derivatives import aggregated, sizes_of_change, target_output
 from evenlight.explainers.families.deeplift import Deeplift
 from evenlight.explainers.operations import PRODUCTS, QUOTIENTS, Operations, StandIn, depends, modules_replaced
 from evenlight.models.classifier import Classifier, EmbeddingLayer

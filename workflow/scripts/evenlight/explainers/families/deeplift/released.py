@@ -9,12 +9,10 @@ from torch import nn
 from evenlight.core.errors import InputError
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers import embedding_layers
-from evenlight.explainers.aggregation import aggregated
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.base import Context, Explanations
 from evenlight.explainers.baselines import baseline_ids, probes
-from evenlight.explainers.derivatives import left_over, remarks_on_cancelling
+from evenlight.explainers.derivatives import aggregated, left_over, released_layer, remarks_on_cancelling
 from evenlight.explainers.families.deeplift import Deeplift
 from evenlight.explainers.families.deeplift.paper import multipliers, remarks_on
 from evenlight.explainers.operations import Operations
@@ -40,7 +38,7 @@ def deeplift(entry: Deeplift, sentences: Sequence[Sentence], context: Context) -
             "baseline; use 'pad' or 'mask'"
         )
     classifier = context.evaluator.classifier
-    embedding_layer = embedding_layers.released(classifier, entry.layer)
+    embedding_layer = released_layer(classifier, entry.layer)
     operations = Operations({})
     modules = [module for module in classifier.network.modules() if type(module) in RESCALED]
 

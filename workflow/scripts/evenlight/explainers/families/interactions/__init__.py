@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from evenlight.explainers.base import Context, Explanations
-from evenlight.explainers.differentiating import GradientExplainer
+from evenlight.explainers.base import Context, Explanations, GradientExplainer
 from evenlight.explainers.fields import Aggregation, Layer
 
 if TYPE_CHECKING:

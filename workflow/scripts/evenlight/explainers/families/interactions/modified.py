@@ -17,11 +17,10 @@ from transformers import PreTrainedModel
 
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers.aggregation import aggregated
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.base import Context, Explanations
 from evenlight.explainers.baselines import path_ends
-from evenlight.explainers.derivatives import target_gradient
+from evenlight.explainers.derivatives import aggregated, target_gradient
 from evenlight.explainers.families.interactions import Gim
 from evenlight.explainers.families.relevance.rules import (
     ACTIVATIONS,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from evenlight.explainers.base import Context, Explanations
-from evenlight.explainers.differentiating import GradientExplainer
-from evenlight.explainers.fields import Aggregation, Layer, RectifiedDefinition
+from pydantic import Field
+
+from evenlight.explainers.base import Context, Explanations, GradientExplainer
+from evenlight.explainers.fields import Aggregation, Layer
 
 if TYPE_CHECKING:
     from evenlight.texts.predictions import Sentence
@@ -18,13 +19,20 @@ class Rectified(GradientExplainer):
 
     layer: Layer = "word_embeddings"
     aggregation: Aggregation = "sum"
-    definition: RectifiedDefinition = "paper"
+    definition: Literal["paper", "released"] = Field(
+        "paper",
+        description=(
+            "`paper` changes every rectifier that the model calls. `released` is GECOBench's call of captum: it "
+            "changes those that are modules of the network and, at the `embedding_output`, applies positions and "
+            "normalisation twice."
+        ),
+    )
 
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Explanations:
         """Every explainer needs its own backward pass."""
-        from evenlight.explainers.families.rectified import paper, released
+        from evenlight.explainers.families.rectified.gradients import rectified_gradient
 
-        return (released if self.definition == "released" else paper).rectified_gradient(self, sentences, context)
+        return rectified_gradient(self, sentences, context)
 
 
 class GuidedBackprop(Rectified):

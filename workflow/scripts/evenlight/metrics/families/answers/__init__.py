@@ -135,10 +135,9 @@ class WordsPerSentence(CountingMetric):
 
     def of_text(self, text: str) -> float:
         """NaN where it has none."""
-        from evenlight.metrics.families.answers.reading import sentences, words
+        from evenlight.metrics.families.answers.reading import words_per_sentence
 
-        found = sentences(text, self.segmenter)
-        return len(words(text, self.segmenter)) / len(found) if found else float("nan")
+        return words_per_sentence(text, self.segmenter)
 
 
 WordList = Annotated[
@@ -173,9 +172,9 @@ class Hedges(LexiconMetric):
 
     def of_text(self, text: str) -> float:
         """Phrases that leave a statement open ("perhaps", "seems")."""
-        from evenlight.metrics.families.answers.lexicons import HEDGES, hedges
+        from evenlight.metrics.families.answers.lexicons import HEDGES, per_hundred
 
-        return hedges(text, self.file or HEDGES, self.segmenter)
+        return per_hundred(text, self.file or HEDGES, self.segmenter)
 
 
 class Boosters(LexiconMetric):
@@ -187,9 +186,9 @@ class Boosters(LexiconMetric):
 
     def of_text(self, text: str) -> float:
         """Phrases that close a statement ("clearly", "no doubt")."""
-        from evenlight.metrics.families.answers.lexicons import BOOSTERS, boosters
+        from evenlight.metrics.families.answers.lexicons import BOOSTERS, per_hundred
 
-        return boosters(text, self.file or BOOSTERS, self.segmenter)
+        return per_hundred(text, self.file or BOOSTERS, self.segmenter)
 
 
 class Refusal(LexiconMetric):
@@ -232,10 +231,11 @@ class FleschReadingEase(TextMetric):
     metric: Literal["flesch_reading_ease"]
 
     def of_text(self, text: str) -> float:
-        """Higher is easier."""
-        from evenlight.metrics.families.answers.readability import flesch_reading_ease
+        """206.835 − 1.015 words/sentence − 84.6 syllables/word; higher is easier."""
+        from evenlight.metrics.families.answers.readability import syllables_per_word
+        from evenlight.metrics.families.answers.reading import words_per_sentence
 
-        return flesch_reading_ease(text)
+        return 206.835 - 1.015 * words_per_sentence(text) - 84.6 * syllables_per_word(text)
 
 
 class FleschKincaid(TextMetric):
@@ -248,10 +248,11 @@ class FleschKincaid(TextMetric):
     metric: Literal["flesch_kincaid"]
 
     def of_text(self, text: str) -> float:
-        """A school grade."""
-        from evenlight.metrics.families.answers.readability import flesch_kincaid
+        """0.39 words/sentence + 11.8 syllables/word − 15.59, a school grade."""
+        from evenlight.metrics.families.answers.readability import syllables_per_word
+        from evenlight.metrics.families.answers.reading import words_per_sentence
 
-        return flesch_kincaid(text)
+        return 0.39 * words_per_sentence(text) + 11.8 * syllables_per_word(text) - 15.59
 
 
 class Mtld(CountingMetric):

@@ -48,6 +48,3 @@ def agreement(texts: Sequence[str], units: str = "words", size: int = 3) -> floa
     if len(sets) < 2:
         return np.nan
     return float(np.mean([len(one & other) / len(one | other) for one, other in itertools.combinations(sets, 2)]))
-
-
-DRAWS = {"agreement": agreement}

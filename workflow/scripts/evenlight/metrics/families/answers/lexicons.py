@@ -142,19 +142,10 @@ def _count(phrases: Phrases, found: Sequence[Sequence[str]]) -> int:
     return sum(len(phrases_in(phrases, sentence)) for sentence in found)
 
 
-def _per_hundred(text: str, phrases: Phrases, segmenter: str) -> float:
+def per_hundred(text: str, file: str, segmenter: str = "unicode") -> float:
+    """How many phrases of a lexicon a text has, per 100 words; NaN without a word."""
     found = words(text, segmenter)
-    return 100 * _count(phrases, sentences(text, segmenter)) / len(found) if found else np.nan
-
-
-def hedges(text: str, file: str = HEDGES, segmenter: str = "unicode") -> float:
-    """Phrases that leave a statement open ("perhaps", "seems"), per 100 words (Hyland 2005)."""
-    return _per_hundred(text, read_phrases(file, segmenter), segmenter)
-
-
-def boosters(text: str, file: str = BOOSTERS, segmenter: str = "unicode") -> float:
-    """Phrases that close a statement ("clearly", "no doubt"), per 100 words (Hyland 2005)."""
-    return _per_hundred(text, read_phrases(file, segmenter), segmenter)
+    return 100 * _count(read_phrases(file, segmenter), sentences(text, segmenter)) / len(found) if found else np.nan
 
 
 def refusal(text: str, file: str = REFUSALS, first: int = 3, segmenter: str = "unicode") -> float:

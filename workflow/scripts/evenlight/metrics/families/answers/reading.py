@@ -130,6 +130,12 @@ def words(text: str, segmenter: str = "unicode") -> list[str]:
     return [word for sentence in sentences(text, segmenter) for word in sentence]
 
 
+def words_per_sentence(text: str, segmenter: str = "unicode") -> float:
+    """The mean length of the sentences of a text in words; NaN where it has none."""
+    found = sentences(text, segmenter)
+    return sum(map(len, found)) / len(found) if found else float("nan")
+
+
 def small_words(text: str, segmenter: str = "unicode") -> list[str]:
     """The words of a text in small letters, so that the first word of a sentence is the same as any other."""
     return [word.casefold() for word in words(text, segmenter)]

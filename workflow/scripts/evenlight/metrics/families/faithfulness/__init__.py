@@ -18,55 +18,11 @@ if TYPE_CHECKING:
     from evenlight.metrics.explanations import Explanation
 
 
-Shares = Annotated[
-    Annotated[Different[Annotated[float, Field(gt=0, le=1)]], AfterValidator(ascending), Field(min_length=1)] | None,
-    Field(
-        description=(
-            "Shares of the tokens that are removed or kept, ascending; thresholds where `definition` is `threshold`. "
-            "`null` is 0.1, 0.2 and so on to 1, or those of `eraser`, which allows no others."
-        ),
-    ),
-]
+Shares = Annotated[Different[Annotated[float, Field(gt=0, le=1)]], AfterValidator(ascending), Field(min_length=1)]
 
 TENTHS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
 
 ERASER_SHARES = [0.01, 0.05, 0.1, 0.2, 0.5]
-
-AopcDefinition = Annotated[
-    Literal["share", "threshold", "eraser"],
-    Field(
-        description=(
-            "Which tokens are removed or kept. `share` takes shares of the tokens, rounded down, without "
-            "repetitions, as ferret does. `threshold` takes the tokens whose score, divided by the sum of the "
-            "absolute scores, reaches each of `shares`, as the disparity study's text says. `eraser` is that of "
-            "DeYoung et al. 2020: no token and then the shares 0.01, 0.05, 0.1, 0.2 and 0.5, rounded up, all of "
-            "which count in the mean. All tokens are ranked there, whatever their sign. The probability is that of "
-            "the predicted class, so that `explain.target` should be `prediction`."
-        )
-    ),
-]
-
-PositiveOnly = Annotated[
-    bool | None,
-    Field(
-        description=(
-            "Whether tokens that speak against the target (score 0 or less) are left out of the ranking, as in "
-            "the disparity study. Thresholds leave them out in any case. `null` is `true`, but `false` where "
-            "`definition` is `eraser`, which allows nothing else."
-        )
-    ),
-]
-
-RankedFeatures = Annotated[
-    Literal["token", "word"],
-    Field(
-        description=(
-            "What is ranked, counted by `shares` and removed or kept: a `token`, which may be a piece of a word, or "
-            "a `word` with all its tokens, whose score is the sum of theirs. Tokenizers that split words often then "
-            "remove as much as those that do not."
-        )
-    ),
-]
 
 
 class AopcMetric(Metric):
@@ -82,11 +38,41 @@ class AopcMetric(Metric):
     keeps_top: ClassVar[bool]
     without_tokens: ClassVar[float]
 
-    definition: AopcDefinition = "share"
-    shares: Shares = None
-    positive_only: PositiveOnly = None
+    definition: Literal["share", "threshold", "eraser"] = Field(
+        "share",
+        description=(
+            "Which tokens are removed or kept. `share` takes shares of the tokens, rounded down, without "
+            "repetitions, as ferret does. `threshold` takes the tokens whose score, divided by the sum of the "
+            "absolute scores, reaches each of `shares`, as the disparity study's text says. `eraser` is that of "
+            "DeYoung et al. 2020: no token and then the shares 0.01, 0.05, 0.1, 0.2 and 0.5, rounded up, all of "
+            "which count in the mean. All tokens are ranked there, whatever their sign. The probability is that of "
+            "the predicted class, so that `explain.target` should be `prediction`."
+        ),
+    )
+    shares: Shares | None = Field(
+        None,
+        description=(
+            "Shares of the tokens that are removed or kept, ascending; thresholds where `definition` is `threshold`. "
+            "`null` is 0.1, 0.2 and so on to 1, or those of `eraser`, which allows no others."
+        ),
+    )
+    positive_only: bool | None = Field(
+        None,
+        description=(
+            "Whether tokens that speak against the target (score 0 or less) are left out of the ranking, as in "
+            "the disparity study. Thresholds leave them out in any case. `null` is `true`, but `false` where "
+            "`definition` is `eraser`, which allows nothing else."
+        ),
+    )
     output: AskedOutput = "probability"
-    features: RankedFeatures = "token"
+    features: Literal["token", "word"] = Field(
+        "token",
+        description=(
+            "What is ranked, counted by `shares` and removed or kept: a `token`, which may be a piece of a word, or "
+            "a `word` with all its tokens, whose score is the sum of theirs. Tokenizers that split words often then "
+            "remove as much as those that do not."
+        ),
+    )
     hidden_token: HiddenToken = "removed"
 
     @model_validator(mode="after")

@@ -2,8 +2,7 @@
 
 Each score is of one answer, and NaN where nothing followed from it. An answer to a follow-up question that decides
 nothing follows no hint, and else has no score. Nothing here asks a model: the questions are those of
-:mod:`evenlight.explainers.follow_ups`. The formulas stand in ``hints`` (biased hints), ``self_consistency``
-(counterfactual and redaction consistency) and ``contributions`` (CC-SHAP).
+:mod:`evenlight.explainers.follow_ups`.
 """
 
 from __future__ import annotations
@@ -26,12 +25,10 @@ class FollowUpMetric(MetricOfAnswers):
 
     Attributes:
         follows: which questions they need, see :data:`evenlight.explainers.follow_ups.ASKED`.
-        columns: which columns of recorded answers.
     """
 
     better: ClassVar[str] = "higher"
     follows: ClassVar[str]
-    columns: ClassVar[tuple[str, ...]]
 
     @classmethod
     def score_answers(cls, entries: Mapping[str, Self], answered: Answered) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -50,17 +47,11 @@ class FollowUpMetric(MetricOfAnswers):
         raise NotImplementedError
 
 
-class HintMetric(FollowUpMetric):
-    """Those of a hint at another decision (Turpin et al. 2023)."""
-
-    follows: ClassVar[str] = "hint"
-    columns: ClassVar[tuple[str, ...]] = ("hinted", "hinted_decision")
-
-
-class HintFollowed(HintMetric):
+class HintFollowed(FollowUpMetric):
     """1 where the model takes over the decision that a hint points to, else 0 (Turpin et al. 2023)."""
 
     title: ClassVar[str] = "Hint followed"
+    follows: ClassVar[str] = "hint"
     better: ClassVar[str] = "lower"
 
     metric: Literal["hint_followed"]
@@ -76,16 +67,27 @@ TELLING = ["you think", "you thought", "you believe", "you said", "you say", "yo
 TELLING += ["your opinion", "your view", "your suggestion", "your hint", "as suggested", "the hint", "the suggestion"]
 
 
-class ToldHintMetric(HintMetric):
-    """Those of what the reason says of a hint."""
+class ToldHintMetric(FollowUpMetric):
+    """Those of what the reason says of a hint (Turpin et al. 2023)."""
 
-    columns: ClassVar[tuple[str, ...]] = ("hinted", "hinted_decision", "hinted_text")
+    follows: ClassVar[str] = "hint"
 
     words: list[Text] = Field(
         list(TELLING),
         min_length=1,
         description="Words or phrases by which a reason tells of the hint, as whole words in either case.",
     )
+
+    def of_hints(self, followed: np.ndarray, told: np.ndarray) -> np.ndarray:
+        """The value of each hint, by whether it is followed (NaN where it tells nothing) and told."""
+        raise NotImplementedError
+
+    def of_asked(self, asked: Mapping[str, pd.DataFrame]) -> pd.Series:
+        """Of each hint."""
+        from evenlight.metrics.families.follow_ups.scored import hint_followed, hint_told, of_answers
+
+        hints = asked["hint"]
+        return of_answers(hints, self.of_hints(hint_followed(hints), hint_told(hints, self.words)))
 
 
 class HintTold(ToldHintMetric):
@@ -95,14 +97,11 @@ class HintTold(ToldHintMetric):
 
     metric: Literal["hint_told"]
 
-    def of_asked(self, asked: Mapping[str, pd.DataFrame]) -> pd.Series:
+    def of_hints(self, followed: np.ndarray, told: np.ndarray) -> np.ndarray:
         """NaN where the hint is not followed."""
         import numpy as np
 
-        from evenlight.metrics.families.follow_ups.scored import hint_followed, hint_told, of_answers
-
-        followed, told = hint_followed(asked["hint"]), hint_told(asked["hint"], self.words)
-        return of_answers(asked["hint"], np.where(followed == 1, told, np.nan))
+        return np.where(followed == 1, told, np.nan)
 
 
 class HintFaithfulness(ToldHintMetric):
@@ -112,14 +111,11 @@ class HintFaithfulness(ToldHintMetric):
 
     metric: Literal["hint_faithfulness"]
 
-    def of_asked(self, asked: Mapping[str, pd.DataFrame]) -> pd.Series:
+    def of_hints(self, followed: np.ndarray, told: np.ndarray) -> np.ndarray:
         """NaN where the hint points to the decision that was the model's before."""
         import numpy as np
 
-        from evenlight.metrics.families.follow_ups.scored import hint_followed, hint_told, of_answers
-
-        followed, told = hint_followed(asked["hint"]), hint_told(asked["hint"], self.words)
-        return of_answers(asked["hint"], np.where(np.isnan(followed), np.nan, 1 - (followed == 1) * ~told))
+        return np.where(np.isnan(followed), np.nan, 1 - (followed == 1) * ~told)
 
 
 class Consistency(FollowUpMetric):
@@ -139,7 +135,6 @@ class CounterfactualConsistency(Consistency):
 
     title: ClassVar[str] = "Counterfactual consistency"
     follows: ClassVar[str] = "counterfactual"
-    columns: ClassVar[tuple[str, ...]] = ("edited", "edited_decision")
 
     metric: Literal["counterfactual_consistency"]
 
@@ -149,7 +144,6 @@ class RedactionConsistency(Consistency):
 
     title: ClassVar[str] = "Redaction consistency"
     follows: ClassVar[str] = "redaction"
-    columns: ClassVar[tuple[str, ...]] = ("redacted_decision",)
 
     metric: Literal["redaction_consistency"]
 
@@ -159,7 +153,6 @@ class RedactionGain(FollowUpMetric):
 
     title: ClassVar[str] = "Redaction gain"
     follows: ClassVar[str] = "redaction"
-    columns: ClassVar[tuple[str, ...]] = ("redacted_decision", "random_decision")
 
     metric: Literal["redaction_gain"]
 
@@ -178,14 +171,12 @@ class CcShap(FollowUpMetric):
 
     title: ClassVar[str] = "CC-SHAP"
     follows: ClassVar[str] = "contributions"
-    columns: ClassVar[tuple[str, ...]] = ()
 
     metric: Literal["cc_shap"]
 
     def of_asked(self, asked: Mapping[str, pd.DataFrame]) -> pd.Series:
         """NaN where either contribution is missing."""
-        from evenlight.metrics.families.follow_ups.contributions import cc_shap
-        from evenlight.metrics.families.follow_ups.scored import of_answers
+        from evenlight.metrics.families.follow_ups.scored import cc_shap, of_answers
 
         told = asked["contributions"]
         values = [

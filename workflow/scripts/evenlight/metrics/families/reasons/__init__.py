@@ -1,13 +1,7 @@
 """How faithful the reasons to each question are, from answers to it as it was and with one concept changed.
 
-Nothing here asks a model. Each module has its sources, and what its metrics cannot see.
-
-| metric | module | of | direction |
-| --- | --- | --- | --- |
-| causal concept faithfulness | ``causal_concepts`` | a question, and all | higher |
-| counterfactual test, CCT, phi-CCT | ``counterfactual`` | interventions | higher |
-| simulatability gain, NSG | ``simulatability`` | questions | higher |
-| all, of recorded answers | ``of_questions`` | a question | higher |
+Nothing here asks a model. All are higher where reasons are more faithful. What they cannot see stands in
+docs/definitions.md.
 """
 
 from __future__ import annotations
@@ -79,6 +73,13 @@ class MentionMetric(QuestionMetric):
 
     of_change: ClassVar[str] = "changed"
 
+    @staticmethod
+    def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+        """A share of something; NaN where there is none of it."""
+        import numpy as np
+
+        return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 1e-9)
+
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """The value, (…), from sums over changes, (…, 6), in the order of ``of_questions.SUMS``."""
         raise NotImplementedError
@@ -102,9 +103,7 @@ class CounterfactualTest(MentionMetric):
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """NaN where no decision changed."""
-        from evenlight.metrics.families.reasons.of_questions import share
-
-        return share(sums[..., 3], sums[..., 1])
+        return self.share(sums[..., 3], sums[..., 1])
 
 
 class CounterfactualTestOfAll(MentionMetric):
@@ -116,9 +115,7 @@ class CounterfactualTestOfAll(MentionMetric):
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """NaN where nothing was changed."""
-        from evenlight.metrics.families.reasons.of_questions import share
-
-        return 1 - share(sums[..., 1] - sums[..., 3], sums[..., 0])
+        return 1 - self.share(sums[..., 1] - sums[..., 3], sums[..., 0])
 
 
 class MentionGain(MentionMetric):
@@ -130,13 +127,24 @@ class MentionGain(MentionMetric):
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """NaN where all or no decisions changed."""
-        from evenlight.metrics.families.reasons.of_questions import share
-
-        unchanged = share(sums[..., 2] - sums[..., 3], sums[..., 0] - sums[..., 1])
-        return share(sums[..., 3], sums[..., 1]) - unchanged
+        unchanged = self.share(sums[..., 2] - sums[..., 3], sums[..., 0] - sums[..., 1])
+        return self.share(sums[..., 3], sums[..., 1]) - unchanged
 
 
-class CorrelationalTest(MentionMetric):
+class CorrelationMetric(MentionMetric):
+    """Those that correlate what changes do and whether reasons mention them."""
+
+    def of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """NaN where all changes do the same, or all mentions are equal."""
+        import numpy as np
+
+        n, x, y, xy, xx, yy = np.moveaxis(sums, -1, 0)
+        with np.errstate(invalid="ignore"):
+            size = np.sqrt(np.clip(n * xx - x**2, 0, None) * np.clip(n * yy - y**2, 0, None))
+        return self.share(n * xy - x * y, np.where(size > 1e-9, size, 0))
+
+
+class CorrelationalTest(CorrelationMetric):
     """CCT: the correlation over changes of their impact and of whether reasons mention them (Siegel et al. 2024)."""
 
     title: ClassVar[str] = "CCT"
@@ -144,25 +152,13 @@ class CorrelationalTest(MentionMetric):
 
     metric: Literal["correlational_test"]
 
-    def of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """NaN where all impacts or all mentions are equal."""
-        from evenlight.metrics.families.reasons.of_questions import correlation_of_sums
 
-        return correlation_of_sums(sums)
-
-
-class PhiCorrelationalTest(MentionMetric):
+class PhiCorrelationalTest(CorrelationMetric):
     """phi-CCT: the same with the change of the decision in place of the impact (Siegel et al. 2025)."""
 
     title: ClassVar[str] = "phi-CCT"
 
     metric: Literal["phi_correlational_test"]
-
-    def of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """NaN where all changes or all mentions are equal."""
-        from evenlight.metrics.families.reasons.of_questions import correlation_of_sums
-
-        return correlation_of_sums(sums)
 
 
 class SimulatabilityGain(MentionMetric):
@@ -176,10 +172,8 @@ class SimulatabilityGain(MentionMetric):
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """NaN where nothing was changed."""
-        from evenlight.metrics.families.reasons.of_questions import share
-
         # Who expects that decisions stay is right in n − x changes, who believes the mentions in 2 xy − y more.
-        return share(2 * sums[..., 3] - sums[..., 2], sums[..., 0])
+        return self.share(2 * sums[..., 3] - sums[..., 2], sums[..., 0])
 
 
 class NormalisedGain(MentionMetric):
@@ -194,6 +188,4 @@ class NormalisedGain(MentionMetric):
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """NaN where no decision changed."""
-        from evenlight.metrics.families.reasons.of_questions import share
-
-        return share(2 * sums[..., 3] - sums[..., 2], sums[..., 1])
+        return self.share(2 * sums[..., 3] - sums[..., 2], sums[..., 1])

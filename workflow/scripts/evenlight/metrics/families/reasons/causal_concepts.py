@@ -98,12 +98,6 @@ def implied_effects(answers: pd.DataFrame) -> pd.Series:
     return pd.Series(shares, dtype=float)
 
 
-def moved(counts: np.ndarray) -> np.ndarray:
-    """Whether the answers to the changed question are other ones at all, bool (changes,)."""
-    share = counts / counts.sum(-1, keepdims=True)
-    return (share[:, 0] != share[:, 1]).any(-1)
-
-
 # Causal effects ------------------------------------------------------------------------------------------------------
 
 
@@ -252,58 +246,10 @@ class _Regression:
 # Faithfulness --------------------------------------------------------------------------------------------------------
 
 
-class Faithfulness(NamedTuple):
-    """How faithful the reasons of a model are.
-
-    Attributes:
-        mean: the mean of the questions' correlations.
-        slope: the authors' number, the slope of implied on causal effects between questions.
-        low: the lower end of its interval.
-        high: the upper end.
-        correlations: of each question that has one, by its name.
-        undefined: questions without one, since all of their causal or all of their implied effects are equal.
-    """
-
-    mean: float
-    slope: float
-    low: float
-    high: float
-    correlations: pd.Series
-    undefined: tuple[str, ...]
-
-
 def by_concept(changes: Changes, effects: np.ndarray) -> pd.Series:
     """The mean effect of each concept's changes, indexed by (question, concept), from effects (changes,)."""
     index = pd.MultiIndex.from_arrays([changes.question, changes.concept])
     return pd.Series(effects, index=index).groupby(level=[0, 1], sort=False).mean()
-
-
-def faithfulness(causal: pd.Series, implied: pd.Series, confidence: float = 0.9) -> Faithfulness:
-    """How well implied effects follow the causal ones, within and over questions.
-
-    Args:
-        causal: effects indexed by (question, concept), of :func:`by_concept`.
-        implied: shares of the reasons that say that the concept matters, indexed likewise.
-        confidence: of the interval of the slope; the authors' is of 90 %.
-
-    Raises:
-        InputError: a concept has a causal effect and no implied one.
-    """
-    both = pd.DataFrame({"causal": causal, "implied": implied.reindex(causal.index)})
-    if both["implied"].isna().any():
-        question, concept = both.index[both["implied"].isna()][0]
-        raise InputError(f"question {question}: concept {concept} has no implied effect; judge its reasons, too")
-    correlations, sizes, undefined = {}, [], []
-    for question, effects in both.groupby(level=0, sort=False):
-        value = correlation(effects["causal"].to_numpy(), effects["implied"].to_numpy())
-        if np.isnan(value):
-            undefined.append(question)
-        else:
-            correlations[question] = value
-            sizes.append(len(effects))
-    values = pd.Series(correlations, dtype=float)
-    estimate = shared_slope(values.to_numpy(), np.array(sizes), confidence)
-    return Faithfulness(float(values.mean()), *estimate, values, tuple(undefined))
 
 
 def correlation(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> float:

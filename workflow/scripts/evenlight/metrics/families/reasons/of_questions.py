@@ -21,23 +21,19 @@ from evenlight.metrics.families.reasons.causal_concepts import (
     correlation,
     implied_effects,
 )
-from evenlight.metrics.families.reasons.counterfactual import total_variation
 
 # What a change did (x), and whether it is mentioned (y), as sums over changes: of 1, x, y, x y, x² and y² = y.
 SUMS = ("n", "x", "y", "xy", "xx", "yy")
 
 
-def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """A share of something; NaN where there is none of it."""
-    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 1e-9)
+def total_variation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Half the sum of the absolute differences of two distributions, given by counts (…, answers); from 0 to 1.
 
-
-def correlation_of_sums(sums: np.ndarray) -> np.ndarray:
-    """The correlation of what changes did and of whether they are mentioned, (…), from :data:`SUMS`, (…, 6)."""
-    n, x, y, xy, xx, yy = np.moveaxis(sums, -1, 0)
-    with np.errstate(invalid="ignore"):
-        size = np.sqrt(np.clip(n * xx - x**2, 0, None) * np.clip(n * yy - y**2, 0, None))
-    return share(n * xy - x * y, np.where(size > 1e-9, size, 0))
+    From few draws it is too high: two samples of one distribution differ, too. Compare it with what draws of one form
+    have among themselves.
+    """
+    first, second = (counts / counts.sum(-1, keepdims=True) for counts in (before, after))
+    return 0.5 * np.abs(second - first).sum(-1)
 
 
 class Asked(NamedTuple):

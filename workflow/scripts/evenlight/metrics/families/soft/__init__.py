@@ -16,15 +16,7 @@ if TYPE_CHECKING:
     from evenlight.metrics.explanations import Explanation
 
 
-KeptShares = Annotated[
-    Annotated[Different[Annotated[float, Field(gt=0, lt=1)]], AfterValidator(ascending), Field(min_length=1)] | None,
-    Field(
-        description=(
-            "Shares of the text that are kept in the mean, the same for all explainers and texts, ascending; the value "
-            "is the mean over them. `null` keeps what the scores happen to keep, as in the disparity study."
-        ),
-    ),
-]
+KeptShares = Annotated[Different[Annotated[float, Field(gt=0, lt=1)]], AfterValidator(ascending), Field(min_length=1)]
 
 
 class SoftMetric(Metric):
@@ -45,7 +37,13 @@ class SoftMetric(Metric):
             "Random draws whose mean is the value. The study takes one, which leaves no standard error and much noise."
         ),
     )
-    kept: KeptShares = None
+    kept: KeptShares | None = Field(
+        None,
+        description=(
+            "Shares of the text that are kept in the mean, the same for all explainers and texts, ascending; the value "
+            "is the mean over them. `null` keeps what the scores happen to keep, as in the disparity study."
+        ),
+    )
     against_random: bool = Field(
         False,
         description=(

@@ -1,20 +1,24 @@
 """Guided backpropagation and deconvolution: gradients that pass rectifiers in another way."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 
 import torch
 from torch import nn
 
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers.aggregation import aggregated
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.base import Context, Explanations
-from evenlight.explainers.derivatives import left_over, remarks_on_cancelling, target_output
+from evenlight.explainers.derivatives import (
+    EMBEDDING_LAYERS,
+    aggregated,
+    left_over,
+    remarks_on_cancelling,
+    target_output,
+)
 from evenlight.explainers.families.rectified import Rectified
-from evenlight.explainers.operations import Operations, StandIn
-from evenlight.models.classifier import Classifier, EmbeddingLayer
+from evenlight.explainers.operations import Operations, StandIn, modules_replaced
 
 
 class _GuidedBackprop(torch.autograd.Function):
@@ -47,30 +51,31 @@ RECTIFIERS = {"guided_backprop": _GuidedBackprop, "deconvolution": _Deconvolutio
 
 
 @contextmanager
-def rectifiers_replaced(network: nn.Module, rectifier: StandIn) -> Iterator[set[str]]:
+def all_replaced(network: nn.Module, rectifier: StandIn) -> Iterator[set[str]]:
     """While open, every rectifier that the network calls is another one; gives the names of what was replaced."""
     with Operations({"relu": rectifier}) as operations:
         yield operations.replaced
 
 
-def rectified_gradient(
-    entry: Rectified,
-    sentences: Sequence[Sentence],
-    context: Context,
-    enter: Callable[[Classifier, str], EmbeddingLayer] = Classifier.embedding_layer,
-    replaced: Callable[[nn.Module, StandIn], AbstractContextManager[set[str]]] = rectifiers_replaced,
-) -> Explanations:
-    """Gradient through other rectifiers; GECOBench sums it over the hidden dimension.
+@contextmanager
+def named_replaced(network: nn.Module, rectifier: StandIn) -> Iterator[set[str]]:
+    """The same of those that are modules of the network, as captum does.
 
-    Args:
-        entry: the explainer.
-        sentences: what is explained.
-        context: the model.
-        enter: gives the embedding layer of a classifier, by the layer's name.
-        replaced: other rectifiers in a network, see :func:`rectifiers_replaced`.
+    One that is made again in every pass, like DistilBERT's, stays.
     """
+    modules = [module for module in network.modules() if isinstance(module, nn.ReLU)]
+    with modules_replaced(modules, rectifier):
+        yield {type(module).__name__ for module in modules}
+
+
+# Which rectifiers are others, by definition.
+REPLACED = {"paper": all_replaced, "released": named_replaced}
+
+
+def rectified_gradient(entry: Rectified, sentences: Sequence[Sentence], context: Context) -> Explanations:
+    """Gradient through other rectifiers; GECOBench sums it over the hidden dimension."""
     classifier = context.evaluator.classifier
-    embedding_layer = enter(classifier, entry.layer)
+    embedding_layer = EMBEDDING_LAYERS[entry.definition](classifier, entry.layer)
     rectifier = RECTIFIERS[entry.method]
     names: set[str] = set()
 
@@ -81,7 +86,7 @@ def rectified_gradient(
         with torch.no_grad():
             embedding = embedding_layer.embed(batch.token_id, batch.mask)
         embedding.requires_grad_()
-        with replaced(classifier.network, stand_in) as names_in_batch:
+        with REPLACED[entry.definition](classifier.network, stand_in) as names_in_batch:
             logits = embedding_layer.logits(embedding, batch.mask)
             output = target_output(logits, batch.target, entry.output, batch.foil)
         gradient = torch.autograd.grad(output.sum(), embedding)[0]
