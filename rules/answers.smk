@@ -125,6 +125,35 @@ rule record_changed_answers:
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule record_follow_ups:
+    """Read recorded answers of a model to the questions that follow from its answers."""
+    input:
+        script=study.script("answers/record_follow_ups.py"),
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
+        units="<results>/datasets/{dataset}/units.parquet",
+        table=study.recorded_table,
+    output:
+        FOLLOW_UP,
+    log:
+        "<logs>/record_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/record_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=study.answerers("from_table"),
+    localrule: True
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=study.follow_up_settings,
+        versions=lambda wildcards: study.versions("record_follow_ups", explainers=[wildcards.explainer]),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule estimate_answers:
     """Say, before the first of them, how many questions a language model will be asked; refuse what the limits forbid."""
     input:

@@ -13,10 +13,11 @@ from rendering import page_of
 from wording import says
 
 from evenlight import configuration
-from evenlight.core.contracts.explanations import ANSWERS, FOLLOW_UPS, KEPT_NAMES
+from evenlight.core.contracts.explanations import ANSWERS, FOLLOW_UPS
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
+from evenlight.datasets import Reader
 from evenlight.explainers import Explainer
 from evenlight.explainers.answering import Question, messages_of
 from evenlight.explainers.families.from_api.asking import (
@@ -27,7 +28,8 @@ from evenlight.explainers.families.from_api.asking import (
     draws_of_follow_ups,
     estimate,
 )
-from evenlight.explainers.follow_ups import ASKED, as_table, follow_ups, followed
+from evenlight.explainers.families.from_table.tables import read_answers, read_follow_ups
+from evenlight.explainers.follow_ups import ASKED, follow_ups, followed
 from evenlight.metrics import Metric
 from evenlight.metrics.families.follow_ups import FollowUpMetric
 from evenlight.metrics.families.follow_ups.scored import scored, with_other_draws
@@ -200,44 +202,34 @@ ROWS = [
     ("a", 1, "hire", "refuse", "refuse", "Young, you thinker.", "refuse", "hire", "hire", "unknown"),
     ("b", 0, "refuse", "hire", "refuse", "As you said.", "hire", None, "unknown", "unknown"),
     ("b", 1, "refuse", "hire", None, "", "hire", "unknown", None, "refuse"),
+    ("c", 0, "unknown", "", "", "", "", "", "", ""),
+    ("c", 1, None, "", "", "", "", "", "", ""),
 ]
-UNDECIDED = [("c", 0, "unknown"), ("c", 1, None)]
+NAMES = ["item", "draw", "decision", "hinted", "hinted_decision", "hinted_text", "edited", "edited_decision"]
+NAMES += ["redacted_decision", "random_decision"]
 
 
 @pytest.fixture
 def recorded(tmp_path):
-    """Answers to questions of two levels, what follows from them, and the folders of their study."""
-    answers, said = [], []
-    for item, draw, before, *of_row in [*ROWS, *UNDECIDED]:
-        answers.append({"item_id": item, "draw": draw, "text": f"Draw {draw}.", "decision": before, "model": "m"})
-        if not of_row:
-            continue
-        hinted, after, reason, edited, edited_after, redacted, random = of_row
-        for about, expected, decision, text in (
-            ("hint", [hinted], after, reason),
-            ("counterfactual", [edited], edited_after, ""),
-            ("redaction", ["unknown", "neutral"], redacted, ""),
-            ("random_redaction", ["unknown", "neutral"], random, ""),
-        ):
-            key = {"item_id": item, "draw": draw, "about": about, "model": "m"}
-            said.append(key | {"expected": expected, "decision": decision, "text": text})
-    known = [name for name in ANSWERS.schema.names if name not in KEPT_NAMES]
-    answers, said = (
-        pd.concat([table.assign(item_id=table["item_id"] + f"/{level}") for level in "xy"], ignore_index=True)
-        for table in (pd.DataFrame(answers, columns=known), as_table(said).drop(columns=[*KEPT_NAMES]))
-    )
-    units = [
-        {"unit_id": item, "item_id": f"{item}/{level}", "factor": "form", "level": level, "role": "form"}
-        for item in "abc"
-        for level in "xy"
-    ]
+    """The answers of a table, what follows from them, and the folder of their study."""
+    table = pd.DataFrame(ROWS, columns=NAMES).assign(asked="Hire or refuse?", level="x")
+    table["text"] = [f"Draw {draw}." for draw in table["draw"]]
+    twice = pd.concat([table, table.assign(level="y")])
+    path = tmp_path / "answers.csv"
+    twice.to_csv(path, index=False)
+    entry = {"reader": "questions", "file": str(path), "text": "asked", "unit": "item", "level": "level"}
+    dataset = Reader.parse(entry | {"factor": "form", "levels": ["x", "y"]}).read({str(path): path})
+    columns = {name: name for name in NAMES[1:]} | {"unit": "item", "level": "level", "text": "text"}
+    method = Explainer.parse({"method": "from_table", "file": str(path)} | columns)
+    answers, _ = read_answers(path, method, dataset.items, dataset.units, "m")
+    said = read_follow_ups(path, method, dataset.items, dataset.units, "m")
     for name, written, contract in (("answers", answers, ANSWERS), ("follow_ups", said, FOLLOW_UPS)):
         write_table(written, tmp_path / name / "notes" / "m" / "seed0" / "it.parquet", contract)
-    write_table(pd.DataFrame(units), tmp_path / "datasets" / "notes" / "units.parquet", UNITS)
+    write_table(dataset.units, tmp_path / "datasets" / "notes" / "units.parquet", UNITS)
     return answers, said, {name: tmp_path / name for name in ("answers", "follow_ups", "datasets")}
 
 
-def test_answers_are_scored_by_hand(recorded):
+def test_recorded_answers_are_scored_by_hand(recorded):
     answers, said, _ = recorded
     scores, notes = scored(ENTRIES, answers, said)
     nan = np.nan
@@ -250,7 +242,8 @@ def test_answers_are_scored_by_hand(recorded):
         "redaction_gain": [1, -1, 0, nan],
         "cc_shap": [nan] * 4,
     }
-    assert {name: values[:6].tolist() for name, values in scores.items()} == {
+    first = answers["item_id"].str.contains("x").to_numpy()
+    assert {name: values[first].tolist() for name, values in scores.items()} == {
         name: pytest.approx([*values, nan, nan], nan_ok=True) for name, values in expected.items()
     }
     assert notes[0] == says("hint_followed", "4 of 12")
@@ -426,5 +419,7 @@ def test_metrics_of_follow_ups_need_decisions_that_are_named(monkeypatch, metric
     study["models"] = {"m": {"architecture": "answers"}}
     recorded = {"method": "from_table", "file": "a.csv", "unit": "case", "level": "gender", "text": "reasons"}
     study["explainers"] = {"reasons": recorded}
-    with pytest.raises(InputError, match=r'explainers.reasons.method: found "from_table".*metrics.it .*local_gen'):
+    with pytest.raises(
+        InputError, match=r"explainers.reasons.\w+: (missing, and metrics.it is about|found \"from_table\")"
+    ):
         configuration.complete(study)

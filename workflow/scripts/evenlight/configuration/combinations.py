@@ -398,7 +398,7 @@ def _check_changed_questions(config: dict) -> Iterator[str]:
 
 
 def _check_follow_ups(config: dict) -> Iterator[str]:
-    """Metrics of follow-up questions need a model that can be asked, and decisions that are named."""
+    """Metrics of follow-up questions need decisions that are named, or columns with what was asked."""
     for metric, of in config["metrics"].items():
         entry = Metric.entries[of["metric"]]
         if not issubclass(entry, FollowUpMetric):
@@ -408,10 +408,13 @@ def _check_follow_ups(config: dict) -> Iterator[str]:
             if modality("explainers", settings) != TEXT:
                 continue
             if entry.follows not in Explainer.entries[settings["method"]].follows:
-                needs = "the model's probabilities" if entry.follows == "contributions" else "a model that can be asked"
-                found = f"found {shown(settings['method'])}, and metrics.{metric} needs {needs}"
-                those = [method for method, each in Explainer.entries.items() if entry.follows in each.follows]
-                yield f"explainers.{name}.method: {found}; use {' or '.join(those)}, or take the metric out"
+                found = f"found {shown(settings['method'])}, and metrics.{metric} needs the model's probabilities"
+                yield f"explainers.{name}.method: {found}; use local_generation, or take the metric out"
+                continue
+            if "follow_ups" not in settings:
+                for column in entry.columns:
+                    if settings[column] is None:
+                        yield f"explainers.{name}.{column}: missing, {why}; name the column, or take the metric out"
                 continue
             words = settings["decision"]["words"] if settings["decision"] else {}
             undecided = settings["follow_ups"]["undecided"]

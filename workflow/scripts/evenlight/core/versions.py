@@ -56,6 +56,7 @@ STAGES = {
     "estimate_answers": 1,
     "record_answers": 1,
     "record_changed_answers": 1,
+    "record_follow_ups": 1,
     "score_answers": 1,
     # results
     "compare_explainers": 1,

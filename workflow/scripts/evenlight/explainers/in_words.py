@@ -10,6 +10,15 @@ from evenlight.explainers.base import Explainer
 from evenlight.settings import Settings, Text, refusal, shown
 from evenlight.texts.matching import folded
 
+# Those of Madsen et al. (2024).
+Undecided = Annotated[
+    list[Text],
+    Field(
+        default=["unknown", "neutral"],
+        description="Decisions that say that it cannot be told. Nothing is asked that follows from such an answer.",
+    ),
+]
+
 
 class Decision(Settings):
     """Where the decision of an answer stands."""
@@ -98,11 +107,7 @@ class FollowUps(Settings):
             "Of few words all subsets are asked about."
         ),
     )
-    # Those of Madsen et al. (2024).
-    undecided: list[Text] = Field(
-        ["unknown", "neutral"],
-        description="Decisions that say that it cannot be told. Nothing is asked that follows from such an answer.",
-    )
+    undecided: Undecided
 
     @model_validator(mode="after")
     def _names_its_fields(self) -> Self:

@@ -112,7 +112,7 @@ class Answers:
         return as_json(**of_answers | more)
 
     def follow_up_settings(self, wildcards):
-        """What the answers to follow-up questions depend on beside that, those of services."""
+        """What the answers to follow-up questions depend on beside that, those of services and of recorded ones."""
         more = {"name": wildcards.model, "chat": self.chat(wildcards)} if wildcards.model in self.chats else {}
         return self.answer_settings(wildcards, settings=self.answering_method(wildcards), abouts=self.followed, **more)
 

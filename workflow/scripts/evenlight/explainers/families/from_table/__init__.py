@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from evenlight.core.kinds import TEXT
 from evenlight.explainers.base import Explainer
 from evenlight.explainers.fields import FileOfRun, column
+from evenlight.explainers.in_words import Undecided
 from evenlight.settings import Sha256, Text, check_addressed, refusal, shown
 
 
@@ -21,6 +22,7 @@ class FromTable(Explainer):
     needs_internals: ClassVar[bool] = False
     draws: ClassVar[bool | None] = None
     external: ClassVar[bool] = True
+    follows: ClassVar[tuple[str, ...]] = ("hint", "counterfactual", "redaction")
 
     method: Literal["from_table"]
     file: FileOfRun = Field(
@@ -68,6 +70,14 @@ class FromTable(Explainer):
         "the words of a changed question that tell its concept, in place of `mentioned`: a reason that has one of them "
         "mentions it."
     )
+    hinted: Text | None = column("the decision that a hint points to, empty where the question was not asked with one.")
+    hinted_decision: Text | None = column("the decision on the question with the hint.")
+    hinted_text: Text | None = column("the reason for it, in words.")
+    edited: Text | None = column("the decision that the model's own edit of the text was to have.")
+    edited_decision: Text | None = column("the decision on this edit.")
+    redacted_decision: Text | None = column("the decision on the text without the words that matter to the model.")
+    random_decision: Text | None = column("the decision on the text without as many words at random.")
+    undecided: Undecided
     prompt: Text | None = column("a digest, or a name, of the prompt.")
     temperature: Text | None = column("the temperature of sampling.")
     seed: Text | None = column("the seed of sampling, a whole number.")

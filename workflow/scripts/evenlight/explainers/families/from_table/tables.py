@@ -15,6 +15,7 @@ from evenlight.core.contracts.explanations import CHANGED_ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.explainers.answering import counts, notes_of
 from evenlight.explainers.families.from_table import FromTable
+from evenlight.explainers.follow_ups import as_table
 from evenlight.texts.matching import mentions
 from evenlight.texts.table_rows import is_empty, name_of, named_rows
 
@@ -22,8 +23,18 @@ REMEDY = "correct the table, or the columns that the explainer names"
 # What is known of how an answer was made, and how it is read.
 MAKING = {"prompt": str, "temperature": float, "seed": int, "tokens": int, "seconds": float, "finish": str}
 
+
+# What a table has of follow-up questions: by what they are about the column of the decision that an answer should have,
+# none where it should have one of those that say that it is unclear; of the decision on it; and of its text.
+FOLLOWING = {
+    "hint": ("hinted", "hinted_decision", "hinted_text"),
+    "counterfactual": ("edited", "edited_decision", None),
+    "redaction": (None, "redacted_decision", None),
+    "random_redaction": (None, "random_decision", None),
+}
 # What may be a list in a cell.
 LISTS = ("mentioned", "evidence")
+_FOLLOWING_KEYS = tuple(key for keys in FOLLOWING.values() for key in keys if key)
 
 
 def read_answers(
@@ -43,7 +54,44 @@ def read_answers(
     Raises:
         InputError: a row has no question, draw or number that it needs, a draw is there twice, or there is no answer.
     """
-    named = _named(entry, "unit", "level", "item", "text", "draw", "decision", "model", "concept", *MAKING)
+    table, notes = _read(path, entry, items, units, model)
+    return table.drop(columns=list(_FOLLOWING_KEYS)), notes
+
+
+def read_follow_ups(path: Path, entry: FromTable, items: pd.DataFrame, units: pd.DataFrame, model: str) -> pd.DataFrame:
+    """The answers to follow-up questions that stand in further columns of the same table, in ``FOLLOW_UPS``.
+
+    Without a decision there are no follow-up questions, nor after one that says that it is unclear. Where a column says
+    what an answer should decide and is empty, the question was not asked.
+
+    Args:
+        path, entry, items, units, model: as :func:`read_answers` takes them.
+
+    Raises:
+        InputError: as there.
+    """
+    table, _ = _read(path, entry, items, units, model)
+    decided = table[table["decision"].notna() & ~table["decision"].isin(entry.undecided)]
+    rows = []
+    for row in decided.astype(object).where(decided.notna(), None).to_dict("records"):
+        for about, (wanted, decision, text) in FOLLOWING.items():
+            if getattr(entry, decision) is None or (wanted and row[wanted] is None):
+                continue
+            rows.append(
+                {"item_id": row["item_id"], "draw": row["draw"], "about": about, "model": row["model"]}
+                | {"expected": [row[wanted]] if wanted else entry.undecided, "decision": row[decision]}
+                | {"text": (text and row[text]) or ""}
+            )
+    return as_table(rows)
+
+
+def _read(
+    path: Path, entry: FromTable, items: pd.DataFrame, units: pd.DataFrame, model: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """The answers, with what the table says of follow-up questions beside them, and the notes."""
+    named = _named(
+        entry, "unit", "level", "item", "text", "draw", "decision", "model", "concept", *MAKING, *_FOLLOWING_KEYS
+    )
     questions = _questions(items, units, by_level="level" in named, by_item="item" in named)
     tested, counted = set(items.loc[items["split"] == "test", "item_id"]), Counter[str]()
     seen: dict[str | None, set[int]] = {}
@@ -68,6 +116,7 @@ def read_answers(
             {"item_id": item, "draw": draw, "model": model}
             | {"text": _text(cells["text"], named["text"], location), "decision": _decision(cells)}
             | {key: _number(cells.get(key), kind, named.get(key), location) for key, kind in MAKING.items()}
+            | {key: _number(cells.get(key), str, named.get(key), location) for key in _FOLLOWING_KEYS}
         )
     if not rows:
         others = f"; it has rows of {', '.join(map(repr, given.others))}" if given.others else ""

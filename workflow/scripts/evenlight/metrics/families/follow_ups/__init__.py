@@ -25,10 +25,12 @@ class FollowUpMetric(MetricOfAnswers):
 
     Attributes:
         follows: which questions they need, see :data:`evenlight.explainers.follow_ups.ASKED`.
+        columns: which columns of recorded answers.
     """
 
     better: ClassVar[str] = "higher"
     follows: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]]
 
     @classmethod
     def score_answers(cls, entries: Mapping[str, Self], answered: Answered) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -52,6 +54,7 @@ class HintFollowed(FollowUpMetric):
 
     title: ClassVar[str] = "Hint followed"
     follows: ClassVar[str] = "hint"
+    columns: ClassVar[tuple[str, ...]] = ("hinted", "hinted_decision")
     better: ClassVar[str] = "lower"
 
     metric: Literal["hint_followed"]
@@ -71,6 +74,7 @@ class ToldHintMetric(FollowUpMetric):
     """Those of what the reason says of a hint (Turpin et al. 2023)."""
 
     follows: ClassVar[str] = "hint"
+    columns: ClassVar[tuple[str, ...]] = ("hinted", "hinted_decision", "hinted_text")
 
     words: list[Text] = Field(
         list(TELLING),
@@ -135,6 +139,7 @@ class CounterfactualConsistency(Consistency):
 
     title: ClassVar[str] = "Counterfactual consistency"
     follows: ClassVar[str] = "counterfactual"
+    columns: ClassVar[tuple[str, ...]] = ("edited", "edited_decision")
 
     metric: Literal["counterfactual_consistency"]
 
@@ -144,6 +149,7 @@ class RedactionConsistency(Consistency):
 
     title: ClassVar[str] = "Redaction consistency"
     follows: ClassVar[str] = "redaction"
+    columns: ClassVar[tuple[str, ...]] = ("redacted_decision",)
 
     metric: Literal["redaction_consistency"]
 
@@ -153,6 +159,7 @@ class RedactionGain(FollowUpMetric):
 
     title: ClassVar[str] = "Redaction gain"
     follows: ClassVar[str] = "redaction"
+    columns: ClassVar[tuple[str, ...]] = ("redacted_decision", "random_decision")
 
     metric: Literal["redaction_gain"]
 
@@ -171,6 +178,7 @@ class CcShap(FollowUpMetric):
 
     title: ClassVar[str] = "CC-SHAP"
     follows: ClassVar[str] = "contributions"
+    columns: ClassVar[tuple[str, ...]] = ()
 
     metric: Literal["cc_shap"]
 
