@@ -13,7 +13,8 @@ from models_for_tests import WORDS, items_of
 from test_hub_reader import ROWS, described, labelled  # noqa: F401 (a fixture)
 from test_published_models import TRAINING
 from test_ready import CLASSES, MAPPING, adapter_of, encoder_of, saved, settings_for
-from transformers import AutoModelForSequenceClassification
+from tiny_models import write_model
+from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification
 from wording import says
 
 from evenlight.core.sources import digest
@@ -170,6 +171,20 @@ def test_an_adapter_has_a_revision_of_its_own(ask, hub, folder, tmp_path):
     assert offline["gave"]["adapter"]["commit"] == new
     [refused] = ask(settings | {"adapter_revision": "none"})
     assert refused["refused"] == says("adapter someone/adapter", "no such revision", "models.<model>.adapter_revision")
+
+
+def test_a_language_model_of_the_hub_is_asked(ask, hub, tmp_path):
+    write_model("bert", tmp_path / "masked", WORDS, task=AutoModelForMaskedLM)
+    commit = hub.add("someone/masked", tmp_path / "masked").branches["main"]
+    settings = {
+        **{"architecture": "prompted", "source": "someone/masked", "revision": None, "language_model": "auto"},
+        **{"template": "{text} It was {label} .", "content_free": [], "max_tokens": 128},
+        **{"label_words": {"negative": ["lost"], "neutral": ["old"], "positive": ["famous"]}},
+        "special_tokens": {"pad": None, "mask": None},
+    }
+    [answer] = ask(settings)
+    assert answer["gave"]["loaded"]["commit"] == commit
+    assert answer["gave"]["language_model"] == "masked"
 
 
 def test_a_model_that_is_trained_here_keeps_what_it_began_with(ask, hub, folder):

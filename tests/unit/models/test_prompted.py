@@ -32,6 +32,7 @@ from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.relevance.rules import relevances
 from evenlight.metrics import Metric
 from evenlight.models import Architecture
+from evenlight.models.building import refuse_beyond_limit
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.language_model import token_logits
 from evenlight.models.prompted import kind_of, prompted_classifier, refuse_looking_ahead
@@ -230,6 +231,16 @@ def test_a_decoder_may_be_asked_right_behind_the_text(folders, name):
     np.testing.assert_allclose(answers(classifier), softmax(expected, axis=1), atol=5e-6)
 
 
+@pytest.mark.parametrize(("name", "side"), [("qwen2", "right"), ("bert", "left")])
+def test_the_side_that_the_tokenizer_pads_on_does_not_matter(tmp_path, name, side):
+    folder = saved(tmp_path, name)
+    tokenizer = AutoTokenizer.from_pretrained(folder, padding_side=side)
+    tokenizer.save_pretrained(folder)
+    classifier, _ = prompted(settings_for(folder, name), CLASSES, WORDS)
+    expected = theirs(folder, name, settings_for("", name)["template"])
+    np.testing.assert_allclose(logits_of(classifier), expected, atol=5e-5)
+
+
 @torch.no_grad()
 @pytest.mark.parametrize("name", ["gpt2", "roberta"])
 def test_a_text_in_windows_has_the_whole_prompt_around_each(classifier_of, name):
@@ -265,6 +276,27 @@ def test_a_classifier_that_was_saved_is_the_same_and_transformers_loads_it_as_a_
     )
     np.testing.assert_allclose(logits_of(again), logits_of(classifier), atol=5e-5)
     np.testing.assert_allclose(theirs(tmp_path, name, settings_for("", name)["template"]), logits_of(again), atol=5e-5)
+
+
+@pytest.mark.parametrize("name", few(DECODERS, ("llama", "bloom")))
+def test_rows_have_the_same_answers_where_their_prefix_is_read_once(classifier_of, name):
+    classifier = classifier_of(name)
+    assert len(classifier.model_inputs.prefix) >= 3
+    without = replace(classifier, model_inputs=replace(classifier.model_inputs, prefix=()))
+    lengths: list[int] = []
+    read = classifier.embed
+
+    class Counting(Classifier):
+        def embed(self, token_id):
+            lengths.append(token_id.shape[1])
+            return read(token_id)
+
+    fields = {name: getattr(classifier, name) for name in Classifier.__dataclass_fields__}
+    np.testing.assert_allclose(answers(Counting(**fields)), answers(without), atol=2e-6)
+    # The prefix by itself, and then rows without it.
+    longest = max(len(sentence.token_id) for sentence in sentences_of(classifier))
+    assert lengths[0] == len(classifier.model_inputs.prefix)
+    assert max(lengths[1:]) == longest - lengths[0]
 
 
 def test_a_prefix_is_read_once_for_windows_and_whole_texts_alike(classifier_of):
@@ -584,6 +616,16 @@ def test_published_prompts_have_the_sentence_where_it_is(template, tmp_path):
         assert sentence.word_id[sentence.word_id >= 0].tolist() == expected
         assert (sentence.word_id[1 + len(prompt["input_ids"]) : -1] >= 0).all()
         assert classifier.network.prompt.slot == sentence.token_id.tolist().index(103)
+
+
+def test_label_words_count_for_how_much_a_model_reads(folders):
+    """A row that just fits has no room for a label word of several tokens."""
+    classifier, _ = prompted(settings_for(folders("llama"), "llama", max_tokens=64), CLASSES, WORDS)
+    further = classifier.network.prompt.longest_insertion
+    assert further > 0
+    refuse_beyond_limit(classifier.network, classifier.tokenizer, 600 - further)
+    with pytest.raises(InputError, match=f"reads at most {600 - further} tokens"):
+        refuse_beyond_limit(classifier.network, classifier.tokenizer, 601 - further)
 
 
 # AttnLRP -------------------------------------------------------------------------------------------------------------

@@ -216,6 +216,32 @@ def test_a_model_that_is_loaded_is_refused_before_its_texts_are_read(tmp_path):
 # Explaining and scoring -----------------------------------------------------------------------------------------------
 
 
+METHODS = [
+    {"method": "input_x_gradient", "layer": "embedding_output"},
+    {"method": "deeplift"},
+    {"method": "attnlrp"},
+    {"method": "attention_rollout"},
+    {"method": "lime", "samples": 50},
+    {"method": "lime", "samples": 50, "features": "word"},
+    {"method": "kernel_shap", "evaluations": 80},
+    {"method": "partition_shap", "evaluations": 60},
+    {"method": "occlusion", "hidden_token": "removed"},
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: "-".join(map(str, method.values())))
+def test_both_parts_are_explained_whatever_the_batches(method):
+    classifier = tiny_classifier("bert", classes=3, dtype=torch.float64)
+    sentences = sentences_of(classifier, PAIRS[:2])
+    together = attributions(classifier, sentences, method, tokens_per_batch=4096)
+    for sentence, attribution, part in zip(sentences, together, PARTS[:2], strict=True):
+        [alone] = attributions(classifier, [sentence], method, tokens_per_batch=1)
+        np.testing.assert_allclose(attribution.token_score, alone.token_score, atol=1e-7)
+        of_words = sentence.word_sums(attribution.token_score)
+        assert np.abs(of_words[: part.index(1)]).max() > 0
+        assert np.abs(of_words[part.index(1) :]).max() > 0
+
+
 def test_integrated_gradients_of_two_parts_add_up_with_the_types_in_place():
     classifier = tiny_classifier("bert", classes=3, dtype=torch.float64)
     sentences = sentences_of(classifier)
@@ -232,7 +258,7 @@ def test_integrated_gradients_of_two_parts_add_up_with_the_types_in_place():
 
 
 def test_tokens_that_are_left_keep_their_types():
-    """Occlusion against Transformers' own call on the ids and types that are left."""
+    """Occlusion and sufficiency against Transformers' own call on the ids and types that are left."""
     classifier = tiny_classifier("bert", classes=3)
     sentences = sentences_of(classifier)
 
@@ -250,6 +276,16 @@ def test_tokens_that_are_left_keep_their_types():
             without[token] = False
             expected = probability(sentence, everything) - probability(sentence, without)
             assert attribution.token_score[token] == pytest.approx(expected, abs=1e-5)
+    scored = attributions(classifier, sentences, {"method": "input_x_gradient"})
+    values = metric_values(classifier, sentences, metric="aopc_sufficiency", shares=[0.3])
+    for sentence, attribution, value in zip(sentences, scored, values, strict=True):
+        inner = np.flatnonzero(~sentence.is_special)
+        ranking = inner[np.argsort(attribution.token_score[inner], kind="stable")[::-1]]
+        top = [token for token in ranking if attribution.token_score[token] > 0][: int(0.3 * len(inner) + 1e-9)]
+        stays = sentence.is_special.copy()
+        stays[top] = True
+        expected = probability(sentence, np.ones(len(stays), dtype=bool)) - probability(sentence, stays)
+        assert value == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("metric", ["soft_sufficiency", "flip_area", "worst_change"])
