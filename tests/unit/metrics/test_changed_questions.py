@@ -25,7 +25,14 @@ from evenlight.explainers.families.from_table.tables import read_answers, read_c
 from evenlight.metrics import Metric
 from evenlight.metrics.answered import Answered
 from evenlight.metrics.families.reasons import MentionMetric
-from evenlight.metrics.families.reasons.of_questions import asked, interventions, scored, with_nothing_changed
+from evenlight.metrics.families.reasons.causal_concepts import Changes
+from evenlight.metrics.families.reasons.of_questions import (
+    Asked,
+    asked,
+    interventions,
+    scored,
+    with_nothing_changed,
+)
 from evenlight.statistics.analyses import faithfulness as statistics
 from evenlight.statistics.analyses.faithfulness import faithfulness_table
 from evenlight.statistics.comparisons.files import Runs
@@ -111,7 +118,7 @@ def test_the_score_of_a_question_stands_with_its_first_answer():
     assert notes == []
 
 
-def test_where_no_change_does_anything_decisions_are_those_on_the_question_as_it_was():
+def test_where_no_change_does_anything_answers_to_a_question_change_places():
     rows = answers("oracle", ENGLISH, 20, draws=6, noise=0.2)
     rows = rows.assign(item_id=rows["unit"] + rows["level"], mentioned=rows["implied"])
     known = asked(rows[CHANGED_ANSWERS.schema.names])
@@ -125,6 +132,22 @@ def test_where_no_change_does_anything_decisions_are_those_on_the_question_as_it
         > 0.25
         > interventions(known._replace(changes=known.changes._replace(counts=drawn[0])))["impact"].mean()
     )
+
+
+@pytest.mark.parametrize("draws", [2, 5, 50])
+def test_what_draws_do_is_expected_of_few_answers_too(draws):
+    """No change does anything: whatever is measured is on average what it is with answers that change places."""
+    generator = np.random.default_rng(draws)
+    questions = np.repeat(np.arange(400).astype(str), 4)
+    sure = generator.binomial(draws, 0.9, (2, len(questions)))
+    sure[0] = np.repeat(sure[0, ::4], 4)
+    counts = np.stack([sure, draws - sure], axis=-1).transpose(1, 0, 2).astype(float)
+    changes = Changes(questions, questions, questions, counts=counts, reference=np.zeros(len(questions), dtype=int))
+    known = Asked(changes, np.ones(len(questions)), pd.Series(dtype=float))
+    found = interventions(known)[["changed", "moved", "impact"]].mean()
+    exchanged = [interventions(with_nothing_changed(known, generator)) for _ in range(20)]
+    expected = pd.concat(exchanged)[["changed", "moved", "impact"]].mean()
+    np.testing.assert_allclose(found, expected, atol=0.03)
 
 
 # Known truth --------------------------------------------------------------------------------------------------------
@@ -190,7 +213,7 @@ def test_a_group_with_unfaithful_reasons_is_seen(tmp_path):
     assert measured(table, "mention_gain", "male") > 0.9
     assert abs(measured(table, "mention_gain", "female")) < 0.2
     assert measured(table, "mention_gain", "male", "low") > measured(table, "mention_gain", "female", "high")
-    # One answer to a question cannot be drawn again.
+    # Of one answer to a question nobody knows how much answers differ.
     assert table["null"].isna().all()
 
 

@@ -2,7 +2,7 @@
 
 Values are those of :mod:`evenlight.metrics.families.reasons`, over all changes of the questions. Beside each stand the
 values that reasons would have which mention nothing, or everything, and that which the reasons have where no change
-does anything: all decisions on a question are drawn again from those on it as it was.
+does anything: all answers to a question, as it was and changed, change places at random.
 
 Of follow-up questions the value is the mean over questions of :mod:`evenlight.metrics.families.follow_ups`. Beside it
 stands that which another draw of the question as it was would have in their place. Who tells nothing, and who repeats
@@ -129,7 +129,7 @@ class _Measured:
         estimates = {each.estimate for each in questions.values() if isinstance(each, ConceptFaithfulness)}
         self.found = {estimate: effects(known, estimate) for estimate in estimates}
         self.nothing: list[tuple[pd.DataFrame, pd.DataFrame]] = []
-        # One answer to a question would be the only one that can be drawn.
+        # Of one answer to a question nobody knows how much answers differ.
         if (known.changes.counts[:, 0].sum(axis=1) > 1).all():
             by = generator("nothing changed")
             drawn = [with_nothing_changed(known, by) for _ in range(REDRAWN)]
@@ -293,6 +293,7 @@ Metrics = Annotated[dict[str, Of], BeforeValidator(Metric.parse_all)]
 class MeasureFaithfulness(OfRuns):
     """Measure how faithful the reasons of each model are, beside what draws of one question do."""
 
+    version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"faithfulness": FAITHFULNESS}
     modality: ClassVar[str] = TEXT
     minutes: ClassVar[int] = 30

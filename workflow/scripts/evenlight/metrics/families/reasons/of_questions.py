@@ -98,23 +98,28 @@ def interventions(known: Asked) -> pd.DataFrame:
 
 
 def with_nothing_changed(known: Asked, generator: np.random.Generator) -> Asked:
-    """The same with answers that would be there if no change did anything.
+    """The same with answers that could be there as well if no change did anything.
 
-    Answers to a question, as it was and changed, are drawn with replacement from those to it as it was, as many as
-    there are. What reasons mention stays.
+    All answers to a question, as it was and with each change, change places at random; as it was and with each change
+    it keeps their number. Where no change does anything each order of them is as likely, so that these tables and the
+    real one are draws of one distribution (a permutation test, exact however few the answers are). Draws from the
+    answers to the question as it was would vary less than real ones. What reasons mention stays.
 
-    >>> changes = Changes(*np.full((3, 1), "q"), counts=np.array([[[9.0, 0.0], [0.0, 5.0]]]), reference=np.array([0]))
+    >>> changes = Changes(*np.full((3, 1), "q"), counts=np.array([[[9.0, 0.0], [5.0, 0.0]]]), reference=np.array([0]))
     >>> with_nothing_changed(Asked(changes, np.ones(1), pd.Series()), np.random.default_rng(0)).changes.counts.tolist()
     [[[9.0, 0.0], [5.0, 0.0]]]
     """
-    counts, drawn = known.changes.counts, np.empty_like(known.changes.counts)
+    counts, exchanged = known.changes.counts.astype(int), np.empty_like(known.changes.counts)
     for question in pd.unique(known.changes.question):
         places = np.flatnonzero(known.changes.question == question)
-        before = counts[places[0], 0]
-        drawn[places, 0] = generator.multinomial(int(before.sum()), before / before.sum())
-        for place in places:
-            drawn[place, 1] = generator.multinomial(int(counts[place, 1].sum()), before / before.sum())
-    return known._replace(changes=known.changes._replace(counts=drawn))
+        before, after = counts[places[0], 0], counts[places, 1]
+        left = before + after.sum(axis=0)
+        exchanged[places, 0] = generator.multivariate_hypergeometric(left, before.sum())
+        left = left - exchanged[places[0], 0].astype(int)
+        for place, size in zip(places, after.sum(axis=1), strict=True):
+            exchanged[place, 1] = generator.multivariate_hypergeometric(left, size)
+            left = left - exchanged[place, 1].astype(int)
+    return known._replace(changes=known.changes._replace(counts=exchanged))
 
 
 def sums_of(changes: pd.DataFrame, by: str) -> pd.DataFrame:
