@@ -74,6 +74,23 @@ def test_pairs_by_hand():
 
 
 @pytest.mark.parametrize("paired", [True, False])
+def test_clusters_without_a_score_change_nothing(paired):
+    random = numbers("without scores", paired)
+    a, b, x_a = random.normal(size=(3, 60))
+    x_b = x_a + np.repeat([0.0, 1.0], 30)
+    if not paired:
+        x_a, x_b = np.round(x_a), np.round(x_b)
+    split = split_pairs if paired else split_groups
+    units = 60 if paired else 120
+    shuffles = random.random((5, 2 * units))
+    padded = [np.append(values, np.full(60, np.nan)) for values in (a, b, x_a, x_b)]
+    scored = np.arange(units) if paired else np.r_[np.arange(60), 120 + np.arange(60)]
+    among_all = split(*padded, np.arange(2 * units), shuffles)
+    alone = split(a, b, x_a, x_b, np.arange(units), shuffles[:, scored])
+    assert part_columns([among_all], 0.95) == pytest.approx(part_columns([alone], 0.95))
+
+
+@pytest.mark.parametrize("paired", [True, False])
 def test_leaving_out_clusters_is_computing_without_them(paired):
     random = numbers("clusters", paired)
     clusters = random.integers(0, 30, 120)

@@ -143,9 +143,9 @@ def test_an_attribution_file_that_does_not_fit_is_refused(tmp_path):
 VALUES = {"female": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "male": [0.5, 0.7, 0.8, 0.9, 1.0, np.nan]}
 
 
-def summed_up(agreement: Path, datasets: Path, seeds=(0,), comparisons=GENDER) -> pd.DataFrame:
+def summed_up(agreement: Path, datasets: Path, seeds=(0,), comparisons=GENDER, **more) -> pd.DataFrame:
     names = {"datasets": ["plots"], "models": {"small": list(seeds)}, "comparisons": comparisons, "alpha": 0.05}
-    [table] = made("summarise_agreement", {"agreement": agreement, "datasets": datasets}, **names)
+    [table] = made("summarise_agreement", {"agreement": agreement, "datasets": datasets}, **names, **more)
     return table
 
 
@@ -190,6 +190,12 @@ def test_groups_are_compared_as_scores_are(summary):
     assert pair["mean_d"] == pytest.approx(d)
     assert mannwhitneyu(male, female).pvalue < 0.05
     assert (pair["significant_seeds"], pair["seeds"]) == (2, 2)
+
+
+def test_groups_that_are_too_small_are_not_compared(summary, tmp_path):
+    folders = tmp_path, tmp_path / "datasets"
+    assert summed_up(*folders, seeds=[0, 1], smallest_group=6)["factor"].notna().any()
+    assert summed_up(*folders, seeds=[0, 1], smallest_group=7)["factor"].isna().all()
 
 
 def test_of_one_explainer_there_is_no_agreement(tmp_path):

@@ -1,5 +1,6 @@
 """On which words a model relies: pairs of forms, words that name the group, and words, by hand and by statsmodels."""
 
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -193,6 +194,26 @@ def test_reliance_on_words_that_name_the_group(tmp_path, carries):
         assert (row["absolute"], row["signed"]) == pytest.approx(tuple(np.mean(expected, axis=0)))
         assert row["texts"] == PAIRS
         assert row["tokens"] == pytest.approx(len(words) / (len(WORD_ID[level]) - 2))
+
+
+def test_a_text_counts_in_the_runs_that_score_it(tmp_path, monkeypatch):
+    """A run whose scores of a text are all 0 says nothing of it, and takes nothing from the other runs."""
+
+    def without(explainer, seed, name, of=token_score):
+        scores = of(explainer, seed, name)
+        return np.zeros_like(scores) if (explainer, seed, name) == ("grad", SEEDS[0], "f0") else scores
+
+    monkeypatch.setattr(sys.modules[__name__], "token_score", without)
+    write_study(tmp_path, carries=None)
+    _, names, _ = measured(tmp_path)
+    row = names[(names["explainer"] == "grad") & (names["level"] == "female")].iloc[0]
+    signed = [
+        np.mean([by_hand("grad", seed, f"f{number}")[0] for seed in (SEEDS if number else SEEDS[1:])])
+        for number in range(PAIRS)
+    ]
+    assert row["texts"] == PAIRS
+    assert row["signed"] == pytest.approx(np.mean(signed))
+    assert row["signed_low"] < row["signed"] < row["signed_high"]
 
 
 def test_words_by_group_and_class(folder, found):

@@ -175,6 +175,19 @@ def study_rows(run: Run, pairs: int = 20, paired: bool = True, shift: float = 0.
     return pd.DataFrame(rows, columns=["item_id", "pair_id", "group", "explainer", "tau", "tau_paper", "gini"])
 
 
+def test_a_group_that_is_smaller_than_the_study_wants_is_left_out(study):
+    of_women = ("female", range(5))
+
+    def few(table, _):
+        number = table["item_id"].str.split("-").str[0].astype(int)
+        return table[(table["group"] != of_women[0]) | number.isin(of_women[1])]
+
+    files = study(changed=few, paired=False)
+    for smallest, there in ((None, True), (5, True), (6, False)):
+        _, specifications = made("measure_specifications", files, **ASKED, smallest_group=smallest)
+        assert bool(len(specifications)) == there
+
+
 @pytest.fixture
 def study(tmp_path):
     """Function that writes the scores of a study: ``study(shift=…, paired=…, changed=…)``."""

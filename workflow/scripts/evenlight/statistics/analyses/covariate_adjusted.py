@@ -85,7 +85,7 @@ class Split:
         shuffled: the covariate part with the covariate shuffled over units, float (draws,).
         support: the share of pairs that are equal, or of texts in strata with both groups.
         degrees: of freedom of the jackknife's standard error.
-        clusters: on which both parts together rest: all of pairs, those of the smaller group of texts.
+        counted: which clusters have a unit that counts, bool (clusters,).
     """
 
     whole: np.ndarray
@@ -93,7 +93,7 @@ class Split:
     shuffled: np.ndarray
     support: float
     degrees: int
-    clusters: int
+    counted: np.ndarray
 
 
 def split_pairs(
@@ -136,7 +136,7 @@ def split_pairs(
         difference.sum() / known.sum() - shuffled,
         equal.sum() / known.sum(),
         min(count_equal, count_unequal) - 1,
-        len(np.unique(clusters[known])),
+        np.bincount(clusters, weights=known) > 0,
     )
 
 
@@ -199,7 +199,7 @@ def split_groups(
         parts(shuffled)[:, 0],
         support,
         min(sizes) - len(supported),
-        min(sizes),
+        np.bincount(clusters, weights=used) > 0,
     )
 
 
@@ -228,7 +228,8 @@ def _strata(x: np.ndarray, known: np.ndarray, count: int) -> np.ndarray:
 def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
     """The columns of a row from the splits of its runs: means over runs, with jackknife intervals over clusters.
 
-    The runs have the same units, so that a cluster is left out of all of them at once. The t distribution has the
+    The runs have the same units, so that a cluster is left out of all of them at once; one that counts in no run is
+    none. The t distribution has the
     fewest degrees of freedom of any run: one less than the smaller number of clusters with equal and with unequal
     pairs, or clusters of the smaller group less strata.
 
@@ -236,7 +237,8 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
     studies, and of rare large ones in 0.85, since none of the equal ones may be large.
     """
     estimate = np.mean([split.whole for split in splits], axis=0)
-    without = np.mean([split.without for split in splits], axis=0)
+    counted = np.any([split.counted for split in splits], axis=0)
+    without = np.mean([split.without for split in splits], axis=0)[counted]
     degrees = min(split.degrees for split in splits)
     low, high = interval(estimate, without, degrees, confidence)
     shuffled = np.mean([split.shuffled for split in splits], axis=0)
@@ -329,7 +331,7 @@ class AdjustForCovariates(OfScores):
             covariates that are functions of it.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     tables: ClassVar[Mapping[str, Contract]] = {"covariate_adjusted": COVARIATE_ADJUSTED}
     of_kinds: ClassVar[Collection[str]] = ("disparity",)
     modality: ClassVar[str] = TOKENS

@@ -26,10 +26,8 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfRuns
 from evenlight.statistics.analyses.summary import population_sd
 from evenlight.statistics.arrays.effect_sizes import cohens_d, defined
 from evenlight.statistics.arrays.rank_sum import mann_whitney
-from evenlight.statistics.comparisons.cells import Design, design_of
+from evenlight.statistics.comparisons.cells import Design, designs_of
 from evenlight.statistics.comparisons.files import Run, items_path, run_path, units_path
-from evenlight.statistics.comparisons.study import pairs_of
-from evenlight.texts.items import forms_of
 from evenlight.texts.predictions import Sentence, explained_items, read_explained, sentences_of
 
 RANK, TOP, SIGN = MEASURES = ("rank_correlation", "top_agreement", "sign_agreement")
@@ -193,6 +191,7 @@ class SummariseAgreement(OfRuns):
     result: Literal["summarise_agreement"]
     comparisons: dict[str, list[list[str]]]
     alpha: float
+    smallest_group: int | None = None
 
     @classmethod
     def is_made(cls, study) -> bool:
@@ -221,7 +220,6 @@ class SummariseAgreement(OfRuns):
                     for column in columns
                 ]
                 rows += [cell | _over_seeds(of_cell) for cell, of_cell in zip(names, values, strict=True)]
-                for pair in pairs_of(self.comparisons):
-                    if design := design_of(pair, forms_of(units, pair.factor), items):
-                        rows += _compared(names, values, design, self.alpha)
+                for design in designs_of(self.comparisons, units, items, self.smallest_group):
+                    rows += _compared(names, values, design, self.alpha)
         return Computed([pd.DataFrame(rows, columns=AGREEMENT_SUMMARY.schema.names).replace({np.nan: None})])

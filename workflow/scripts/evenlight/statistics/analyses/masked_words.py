@@ -15,10 +15,9 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
 from evenlight.statistics.arrays.units import cluster_means, mean_of_known, numbered
-from evenlight.statistics.comparisons.cells import design_of
+from evenlight.statistics.comparisons.cells import designs_of
 from evenlight.statistics.comparisons.files import Run, items_path, notes_of_runs, run_path, units_path
-from evenlight.statistics.comparisons.study import Comparison, pairs_of
-from evenlight.texts.items import forms_of
+from evenlight.statistics.comparisons.study import Comparison
 
 SCORES = ("likelihood", "released")
 
@@ -66,6 +65,7 @@ class SummariseMaskedWords(OfModels):
     comparisons: dict[str, list[list[str]]]
     confidence: float
     bootstrap_draws: int
+    smallest_group: int | None = None
     without: list[str] = Field([])
 
     @classmethod
@@ -110,10 +110,8 @@ class SummariseMaskedWords(OfModels):
                 values = np.stack([table.to_numpy(float).T for table in by_item], axis=1)  # (scores, seeds, items)
                 names = [{"dataset": dataset, "model": model, "score": score} for score in SCORES]
                 seen = set()
-                for pair in pairs_of(self.comparisons):
-                    design = design_of(pair, forms_of(units, pair.factor), items)
-                    if design is None:
-                        continue
+                for design in designs_of(self.comparisons, units, items, self.smallest_group):
+                    pair = design.comparison
                     sides = [side.scores(values) for side in (design.a, design.b)]
                     for level, side, of_side in zip(pair.levels, sides, design.clusters, strict=True):
                         if (pair.factor, level) not in seen:

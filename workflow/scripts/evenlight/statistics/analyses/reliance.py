@@ -26,7 +26,7 @@ from evenlight.core.tables import Contract
 from evenlight.metrics.explanations import Explanation
 from evenlight.statistics.analyses.base import Computed, Inputs, OfRuns
 from evenlight.statistics.analyses.word_attributions import forms_together, pairs_of_forms, read_explanations
-from evenlight.statistics.arrays.units import clustered_variance
+from evenlight.statistics.arrays.units import clustered_variance, mean_of_known
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.study import ALL
 from evenlight.texts.items import forms_of
@@ -254,16 +254,19 @@ def _reliance(
     known: TextsOfDataset,
     confidence: float,
 ) -> dict | None:
-    """The shares of the words that name the group, over the texts that have such; None where there are none."""
+    """The shares of the words that name the group, over the texts that have such; None where there are none.
+
+    Of a text they are means over the runs in which its scores are not all 0.
+    """
     rows = []
     for item in items:
         of_runs = [run[item] for run in runs if item in run]
         if of_runs and item in naming and (name := naming[item] & (of_runs[0].tokens > 0)).any():
-            signed, absolute = (
-                np.mean([getattr(shares, kind)[name].sum() for shares in of_runs]) for kind in ("signed", "absolute")
-            )
+            sums = np.array([[shares.signed[name].sum(), shares.absolute[name].sum()] for shares in of_runs])
+            signed, absolute = mean_of_known(sums)
             counts = of_runs[0].tokens
-            rows.append((item, signed, absolute, counts[name].sum() / counts.sum()))
+            if not np.isnan(absolute):
+                rows.append((item, signed, absolute, counts[name].sum() / counts.sum()))
     if not rows:
         return None
     names, signed, absolute, tokens = zip(*rows, strict=True)
@@ -293,7 +296,7 @@ def _words(
             if item in run and item in classes:
                 by_class.setdefault(classes[item], []).append(run[item].signed)
         for target, of_runs in by_class.items():
-            shares = pd.Series(np.mean(of_runs, axis=0), index=words).dropna()
+            shares = pd.Series(mean_of_known(np.array(of_runs)), index=words).dropna()
             rows += [(target, word, item, share) for word, share in shares.groupby(level=0).mean().items()]
     table = pd.DataFrame(rows, columns=["class", "word", "item_id", "share"])
     table = table.assign(cluster=known.cluster(table["item_id"]))
@@ -317,6 +320,7 @@ class MeasureReliance(OfRuns):
         confidence: of the intervals, which are over clusters of texts; values are means over seeds.
     """
 
+    version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {
         "pair_invariance": PAIR_INVARIANCE,
         "group_reliance": GROUP_RELIANCE,

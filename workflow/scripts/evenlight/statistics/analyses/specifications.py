@@ -25,11 +25,10 @@ from evenlight.statistics.analyses.control import permuted_labels
 from evenlight.statistics.arrays.blocks import row_blocks
 from evenlight.statistics.arrays.rank_sum import stratified_delta
 from evenlight.statistics.arrays.units import settled, stratum_weight
-from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, design_of
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, designs_of
 from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
-from evenlight.statistics.comparisons.study import ALL, pairs_of
-from evenlight.texts.items import forms_of
+from evenlight.statistics.comparisons.study import ALL
 
 LEAST = 3  # specifications of a curve
 TIE = 1e-9  # effects from -1 to 1 that are as near to each other are equal
@@ -155,9 +154,8 @@ def _together(models: Sequence[ModelScores], comparisons: Mapping[str, list[list
         strata = np.full((ends[-1], len(items)), -1)
         for model, places, of_model in zip(models, columns, runs, strict=True):
             strata[of_model, places] = model.strata
-    units = models[0].units
-    found = [design_of(pair, forms_of(units, pair.factor), items, strata) for pair in pairs_of(comparisons)]
-    return _Together(items, columns, runs, [design for design in found if design is not None])
+    designs = designs_of(comparisons, models[0].units, items, models[0].smallest_group, strata)
+    return _Together(items, columns, runs, designs)
 
 
 def _every_specification(

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.statistics.arrays.units import mean_of_known, numbered
-from evenlight.statistics.comparisons.study import TRAININGS, Comparison
+from evenlight.statistics.comparisons.study import TRAININGS, Comparison, pairs_of
 from evenlight.texts.items import forms_of
 
 Made = TypeVar("Made")
@@ -255,6 +255,31 @@ def design_of(
         units = [together, together]
     sides = [_side(part, index, items, strata) for part, index in zip(levels, units, strict=True)]
     return Design(comparison, paired, *sides)
+
+
+def designs_of(
+    comparisons: Mapping[str, list[list[str]]],
+    units: pd.DataFrame,
+    items: pd.DataFrame,
+    smallest_group: int | None = None,
+    strata: np.ndarray | None = None,
+) -> list[Design]:
+    """The designs of all pairs of levels that are compared.
+
+    Args:
+        comparisons: factor to sets of levels.
+        units: of the dataset.
+        items, strata: as for :func:`design_of`.
+        smallest_group: a level of fewer units with an item is not compared; None for no such limit.
+    """
+    designs = []
+    for pair in pairs_of(comparisons):
+        rows = forms_of(units, pair.factor)
+        there = rows[rows["item_id"].isin(items["item_id"]) & rows["level"].isin(pair.levels)]
+        design = design_of(pair, rows, items, strata)
+        if design is not None and there.groupby("level")["unit_id"].nunique().min() >= (smallest_group or 1):
+            designs.append(design)
+    return designs
 
 
 def side_of(units: pd.DataFrame, factor: str, level: str, items: pd.DataFrame) -> tuple[Side, pd.Index]:

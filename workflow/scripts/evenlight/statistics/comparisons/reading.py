@@ -10,10 +10,10 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
-from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, design_of
+from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores, designs_of
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.score_files import is_of_answers, read_draws, read_scores, with_most_texts
-from evenlight.statistics.comparisons.study import DRAWS, TRAININGS, StudyScores, pairs_of
+from evenlight.statistics.comparisons.study import DRAWS, TRAININGS, StudyScores
 from evenlight.texts.items import check_strata, forms_of, sampled_units
 from evenlight.texts.predictions import explained_items
 
@@ -66,18 +66,14 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                 codes = _strata(study.strata[dataset], items["item_id"], texts["label"], study.folders, runs)
             if study.strata.get(dataset) == "label":
                 check_strata(dataset, units, texts["label"].loc[items["item_id"]], compared)
-            designs = [design_of(pair, forms_of(units, pair.factor), items, codes) for pair in pairs_of(compared)]
+            designs = designs_of(compared, units, items, study.smallest_group, codes)
             yield ModelScores(
                 dataset,
                 model,
                 list(seeds),
                 items,
                 units,
-                [
-                    design
-                    for design in designs
-                    if design is not None and _is_large(design, units, items, study.smallest_group)
-                ],
+                designs,
                 _explainers(study, runs, fullest, items, set(every["item_id"]).difference(items["item_id"])),
                 codes,
                 study.smallest_group or 1,
@@ -96,15 +92,6 @@ def _can_compare(units: pd.DataFrame, factor: str, sets: list[list[str]]) -> boo
     """Whether a dataset has both levels of a pair, or three of a larger set."""
     there = set(forms_of(units, factor)["level"])
     return any(len(there.intersection(levels)) >= min(3, len(levels)) for levels in sets)
-
-
-def _is_large(design: Design, units: pd.DataFrame, items: pd.DataFrame, smallest_group: int | None) -> bool:
-    """Whether both levels of a design have as many units as a group must have."""
-    if smallest_group is None:
-        return True
-    forms = forms_of(units, design.comparison.factor)
-    forms = forms[forms["item_id"].isin(items["item_id"]) & forms["level"].isin(design.comparison.levels)]
-    return forms.groupby("level")["unit_id"].nunique().min() >= smallest_group
 
 
 def _strata(
