@@ -47,7 +47,8 @@ from evenlight.statistics.comparisons.files import Run, Runs, explainer_path, un
 from evenlight.statistics.comparisons.study import ALL
 
 # Of changes, whoever explains: the share that turns the decision, the share that moves it at all, and the mean impact.
-OF_CHANGES = ("changed", "moved", "impact")
+MOVED = "moved"
+OF_CHANGES = ("changed", MOVED, "impact")
 # Of a metric of concepts, the mean correlation of questions and the authors' slope.
 CORRELATION, SLOPE = "correlation", "slope"
 # How often answers are drawn again as if nothing were changed, and the share of these values between the ends.
@@ -154,7 +155,9 @@ class _Measured:
         weights = self._weights(len(by_item))
         with np.errstate(invalid="ignore"):
             drawn = (weights @ sums) / (weights @ counts)
-        null = [part.loc[part["item_id"].isin(items), name].mean() for part, _ in self.nothing]
+        # Answers that a few changes turn would move nearly all questions if they changed places.
+        nothing = [] if name == MOVED else self.nothing
+        null = [part.loc[part["item_id"].isin(items), name].mean() for part, _ in nothing]
         return self._row(len(by_item), len(known), known[name].mean(), drawn, null)
 
     def _of_mentions(self, metric: MentionMetric, changes: pd.DataFrame, items: Sequence[str]) -> dict:
