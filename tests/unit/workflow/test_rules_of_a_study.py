@@ -64,9 +64,7 @@ def test_no_part_of_a_study_hides_a_name_of_another():
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize(
-    "name", ["demo", *(f"studies/{name}_cpu" for name in ("gecobench", "hatecheck", "disparity_looks", "reasons"))]
-)
+@pytest.mark.parametrize("name", ["demo", *(f"studies/{name}_cpu" for name in ("gecobench", "hatecheck", "reasons"))])
 def test_results_and_pages_understand_what_a_study_asks(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written = yaml.safe_load((PROJECT / f"config/{name}.yaml").read_text(encoding="utf-8"))
