@@ -11,7 +11,7 @@ import pytest
 import yaml
 from running import PROJECT, chosen, configure, copy_of_project, edited, planned_jobs, results, run_study
 
-from evenlight.metrics.families.answers.readability import flesch_reading_ease
+from evenlight.metrics import Metric
 
 EXAMPLE = yaml.safe_load((PROJECT / "config" / "studies" / "answers_example.yaml").read_text(encoding="utf-8"))
 LEXICON = "own_hedges.yaml"
@@ -73,7 +73,7 @@ def test_metrics_of_style_come_from_the_study_to_the_table(project):
     rows = pd.read_csv(project / "resources" / "answers" / "made.csv").query("model == 'Plain 1.0'")
     said = rows["reasons"].fillna("").str.replace("<[^>]*>", "", regex=True).str.lower()
     rows["open"] = 100 * said.str.count(r"\bit\b") / said.str.split().map(len).replace(0, float("nan"))
-    rows["easy"] = rows["reasons"].fillna("").map(flesch_reading_ease)
+    rows["easy"] = rows["reasons"].fillna("").map(Metric.parse({"metric": "flesch_reading_ease"}).of_text)
     effects = pd.read_csv(results(project) / "tables" / "effects.csv").set_index(["model", "metric"])
     for metric in STYLE:
         assert rows[metric].std() > 0

@@ -123,8 +123,8 @@ def _server(path: str) -> subprocess.Popen:
 def _serve() -> dict:
     """Fork for each run and say its number, or say how one has ended; in a fork, return its request.
 
-    What a run leaves behind when it ends, as the process that starts its jobs, becomes a child of this one, so that
-    tests/durations.py knows what processors did for it.
+    What a run leaves behind when it ends, as the process that starts its jobs, becomes a child of this one, which
+    buries it.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import mannwhitneyu, spearmanr
-from study_files import StudyFiles, made
+from study_files import StudyFiles, made, result_of
+from wording import says
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import AGREEMENT, ATTRIBUTIONS
@@ -195,7 +196,13 @@ def test_groups_are_compared_as_scores_are(summary):
 def test_groups_that_are_too_small_are_not_compared(summary, tmp_path):
     folders = tmp_path, tmp_path / "datasets"
     assert summed_up(*folders, seeds=[0, 1], smallest_group=6)["factor"].notna().any()
-    assert summed_up(*folders, seeds=[0, 1], smallest_group=7)["factor"].isna().all()
+    with pytest.raises(InputError, match=r"nothing.*compared"):
+        summed_up(*folders, seeds=[0, 1], smallest_group=7)
+    folders = {"agreement": tmp_path, "datasets": tmp_path / "datasets"}
+    asked = {"datasets": ["plots"], "models": {"small": [0, 1]}, "alpha": 0.05, "smallest_group": 6}
+    compared = {"gender": [["male", "female"], ["male", "none"]]}
+    [note] = result_of("summarise_agreement", folders, **asked, comparisons=compared).notes
+    assert note == says("dataset 'plots'", "'male' and 'none' are not compared")
 
 
 def test_of_one_explainer_there_is_no_agreement(tmp_path):

@@ -37,8 +37,7 @@ def without_asking(make: Callable[..., torch.Tensor | None]) -> Callable[..., to
     """``make``, a function of Transformers for masks, that looks into no padding mask of which it is known."""
 
     def make_mask(*arguments, attention_mask: torch.Tensor | None = None, **options) -> torch.Tensor | None:
-        # Torch's compiler never looks.
-        is_padded = None if attention_mask is None or torch.compiler.is_compiling() else _is_padded.get()
+        is_padded = None if attention_mask is None else _is_padded.get()
         if is_padded:
             options |= {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
         return make(*arguments, attention_mask=None if is_padded is False else attention_mask, **options)

@@ -14,9 +14,7 @@ from evenlight.models.classifier import Classifier
 from evenlight.models.language_model import ClassifyingLanguageModel
 from evenlight.models.model_inputs import named_tokens, reason_of
 from evenlight.models.networks import alone, lend, word_table
-from evenlight.models.tokenizers import (
-    refuse_unstable,
-)
+from evenlight.models.tokenizers import refuse_unstable
 from evenlight.models.trainings import Training
 
 SHORTEST = 3  # the least that a configuration may allow

@@ -14,6 +14,7 @@ from evenlight.texts.table_rows import csv_rows, parquet_rows
 
 REVIEW_SCHEMA = Path(__file__).resolve().parents[5] / "config" / "schemas" / "review_export.schema.yaml"
 COLUMNS = ("sentence_id", "annotator", "decision", "reason", "source", "scope", "group", "words", "ground_truth")
+REMEDY = f"write the columns {', '.join(COLUMNS)}, all cells of a row, and cells with commas in double quotes"
 
 
 def import_annotations(paths: Sequence[str | Path]) -> list[dict]:
@@ -159,7 +160,7 @@ def _table_rows(path: str | Path) -> Iterator[tuple[str, dict]]:
     """(file and row, cells) of a plain table; a single value is text, such as a number that is a sentence's id."""
     with open(path, "rb") as file:
         read = parquet_rows if file.read(4) == b"PAR1" else csv_rows
-    for location, cells in read(path, COLUMNS, f"a table of annotations has {', '.join(COLUMNS)}"):
+    for location, cells in read(path, COLUMNS, REMEDY):
         values = {name: "" if cells[name] is None else cells[name] for name in COLUMNS}
         yield location, {name: value if isinstance(value, list) else str(value) for name, value in values.items()}
 

@@ -63,9 +63,10 @@ def page(
             CELL,
             f"The value has its {confidence:.0%} interval in brackets. That of the slope comes from its authors' model "
             "and has a confidence of its own. Beside it stands what reasons would have that name nothing, or all. "
-            "In the last column all answers are drawn again from those to the question as it was: the mean, and where "
-            "most of these values lie (95%). Of follow-up questions another draw of the question as it was stands "
-            "there in the place of the answer.",
+            "In the last column all answers to a question, as it was and changed, change places at random: the mean, "
+            "and where most of these values lie (95%). Of the share of changes that move answers at all it says "
+            "nothing. Of follow-up questions another draw of the question as it was stands there in the place of the "
+            "answer.",
         ),
         (
             HOLDS,

@@ -109,7 +109,8 @@ class Result(Entry):
     @classmethod
     def asked(cls, study) -> dict[str, Any]:
         """Its settings in a study, in the configuration's order: each field that is named as a key of `statistics`."""
-        return study.of_statistics(*(name for name in cls.model_fields if name in study.config["statistics"]))
+        named = [name for name in cls.model_fields if name in study.config["statistics"] and name != "smallest_group"]
+        return study.of_statistics(*named) | (study.smallest_group() if "smallest_group" in cls.model_fields else {})
 
     @classmethod
     def files_of_runs(cls, study) -> dict[str, list[str]]:

@@ -229,9 +229,8 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
     """The columns of a row from the splits of its runs: means over runs, with jackknife intervals over clusters.
 
     The runs have the same units, so that a cluster is left out of all of them at once; one that counts in no run is
-    none. The t distribution has the
-    fewest degrees of freedom of any run: one less than the smaller number of clusters with equal and with unequal
-    pairs, or clusters of the smaller group less strata.
+    none. The t distribution has the fewest degrees of freedom of any run: one less than the smaller number of clusters
+    with equal and with unequal pairs, or clusters of the smaller group less strata.
 
     With a dozen equal pairs of 24, intervals of 95 % hold the adjusted disparity of log-normal scores in 0.87 of
     studies, and of rare large ones in 0.85, since none of the equal ones may be large.

@@ -28,6 +28,7 @@ from evenlight.statistics.arrays.effect_sizes import cohens_d, defined
 from evenlight.statistics.arrays.rank_sum import mann_whitney
 from evenlight.statistics.comparisons.cells import Design, designs_of
 from evenlight.statistics.comparisons.files import Run, items_path, run_path, units_path
+from evenlight.texts.items import check_compared
 from evenlight.texts.predictions import Sentence, explained_items, read_explained, sentences_of
 
 RANK, TOP, SIGN = MEASURES = ("rank_correlation", "top_agreement", "sign_agreement")
@@ -202,6 +203,7 @@ class SummariseAgreement(OfRuns):
         """The summary."""
         agreement, datasets = (inputs.folders[name] for name in self.folders)
         rows: list[dict] = []
+        notes: list[str] = []
         for dataset in self.runs.datasets:
             units = tables.read_table(units_path(datasets, dataset), UNITS)
             clusters = tables.read_table(items_path(datasets, dataset), ITEMS.only("item_id", "cluster"))
@@ -220,6 +222,10 @@ class SummariseAgreement(OfRuns):
                     for column in columns
                 ]
                 rows += [cell | _over_seeds(of_cell) for cell, of_cell in zip(names, values, strict=True)]
+                if self.smallest_group:
+                    about = dataset, units, items["item_id"], self.comparisons, self.smallest_group
+                    notes += check_compared(*about)
                 for design in designs_of(self.comparisons, units, items, self.smallest_group):
                     rows += _compared(names, values, design, self.alpha)
-        return Computed([pd.DataFrame(rows, columns=AGREEMENT_SUMMARY.schema.names).replace({np.nan: None})])
+        table = pd.DataFrame(rows, columns=AGREEMENT_SUMMARY.schema.names).replace({np.nan: None})
+        return Computed([table], list(dict.fromkeys(notes)))

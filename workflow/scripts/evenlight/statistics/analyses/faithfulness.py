@@ -51,7 +51,7 @@ MOVED = "moved"
 OF_CHANGES = ("changed", MOVED, "impact")
 # Of a metric of concepts, the mean correlation of questions and the authors' slope.
 CORRELATION, SLOPE = "correlation", "slope"
-# How often answers are drawn again as if nothing were changed, and the share of these values between the ends.
+# How often answers change places, or are drawn again, as if nothing did anything; and the share between the ends.
 REDRAWN, WITHIN = 40, 0.95
 
 

@@ -18,6 +18,7 @@ from evenlight.statistics.arrays.units import cluster_means, mean_of_known, numb
 from evenlight.statistics.comparisons.cells import designs_of
 from evenlight.statistics.comparisons.files import Run, items_path, notes_of_runs, run_path, units_path
 from evenlight.statistics.comparisons.study import Comparison
+from evenlight.texts.items import check_compared
 
 SCORES = ("likelihood", "released")
 
@@ -93,6 +94,7 @@ class SummariseMaskedWords(OfModels):
         masked, texts = inputs.folders["masked_words"], inputs.folders["datasets"]
         how = self.confidence, self.bootstrap_draws
         said: dict[Run, list[str]] = {}
+        small: list[str] = []
         for dataset in self.runs.datasets:
             units = tables.read_table(units_path(texts, dataset), UNITS)
             clusters = tables.read_table(items_path(texts, dataset), ITEMS.only("item_id", "cluster"))
@@ -110,6 +112,9 @@ class SummariseMaskedWords(OfModels):
                 values = np.stack([table.to_numpy(float).T for table in by_item], axis=1)  # (scores, seeds, items)
                 names = [{"dataset": dataset, "model": model, "score": score} for score in SCORES]
                 seen = set()
+                if self.smallest_group:
+                    about = dataset, units, items["item_id"], self.comparisons, self.smallest_group
+                    small += check_compared(*about)
                 for design in designs_of(self.comparisons, units, items, self.smallest_group):
                     pair = design.comparison
                     sides = [side.scores(values) for side in (design.a, design.b)]
@@ -128,7 +133,7 @@ class SummariseMaskedWords(OfModels):
                         one_a, one_b = (np.zeros(len(votes), dtype=int) for votes in (a, b))
                         found = difference_limits(a, b, one_a, one_b, *how, generator)
                     rows += _rows(names, pair.factor, pair.levels, both, found)
-        notes = notes_of_runs(said)
+        notes = notes_of_runs(said) + list(dict.fromkeys(small))
         if self.without:
             listing = ", ".join(map(repr, self.without))
             notes.append(f"models {listing}: there is no masked language model that they began as, and so no score")

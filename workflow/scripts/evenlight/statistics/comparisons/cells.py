@@ -272,14 +272,18 @@ def designs_of(
         items, strata: as for :func:`design_of`.
         smallest_group: a level of fewer units with an item is not compared; None for no such limit.
     """
-    designs = []
-    for pair in pairs_of(comparisons):
-        rows = forms_of(units, pair.factor)
-        there = rows[rows["item_id"].isin(items["item_id"]) & rows["level"].isin(pair.levels)]
-        design = design_of(pair, rows, items, strata)
-        if design is not None and there.groupby("level")["unit_id"].nunique().min() >= (smallest_group or 1):
-            designs.append(design)
-    return designs
+    designs = (design_of(pair, forms_of(units, pair.factor), items, strata) for pair in pairs_of(comparisons))
+    there = [design for design in designs if design is not None]
+    if smallest_group is None:
+        return there
+    return [design for design in there if _fewest_units(design, units, items) >= smallest_group]
+
+
+def _fewest_units(design: Design, units: pd.DataFrame, items: pd.DataFrame) -> int:
+    """How many units with an item the smaller level of a design has."""
+    rows = forms_of(units, design.comparison.factor)
+    rows = rows[rows["item_id"].isin(items["item_id"]) & rows["level"].isin(design.comparison.levels)]
+    return rows.groupby("level")["unit_id"].nunique().min()
 
 
 def side_of(units: pd.DataFrame, factor: str, level: str, items: pd.DataFrame) -> tuple[Side, pd.Index]:
