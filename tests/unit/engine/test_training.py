@@ -1,6 +1,7 @@
 """Trainings: steps and batches, half the bits, adapters, and what is left of one that was stopped."""
 
 import argparse
+import json
 import shutil
 from dataclasses import replace
 from itertools import combinations
@@ -593,7 +594,7 @@ def test_the_command_goes_on_with_its_own_texts_only(tmp_path, monkeypatch, caps
     write_dataset(items, tmp_path)
     write_dataset(items.assign(label=1 - items["label"]), tmp_path / "relabelled")
     model = {"architecture": "pretrained", "source": str(tmp_path / "encoder"), "revision": None, "special_tokens": {}}
-    model |= {"max_tokens": MAX_TOKENS, "long_items": "refuse", "training": of_a_training().model_dump()}
+    model |= {"max_tokens": MAX_TOKENS, "long_items": "refuse", "training": of_a_training(lora=LORA).model_dump()}
     usual = {
         "items": tmp_path / "items.parquet",
         "units": tmp_path / "units.parquet",
@@ -605,6 +606,7 @@ def test_the_command_goes_on_with_its_own_texts_only(tmp_path, monkeypatch, caps
         "checkpoint_minutes": NOT_AT_ONCE,
     }
     train.main(argparse.Namespace(**usual | {"checkpoint_minutes": 0}, output=tmp_path / "through"))
+    assert "peft" in json.loads((tmp_path / "through" / "manifest.json").read_text())["libraries"]
     stopped = tmp_path / "stopped"
     with monkeypatch.context() as patched:
         watch_steps(patched, 5)
