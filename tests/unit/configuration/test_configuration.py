@@ -214,6 +214,8 @@ TABLE = {"reader": "table", "file": "a.csv", "text": "t", "label": "l", "classes
         ("trainings.short", SHORT | {"lora": {}, "trained": ["head"]}, r'trained: found \["head"\].*`lora`.*take one'),
         ("models.tiny.training", "shrt", r'training: found "shrt", no such training.*short.*mean'),
         ("trainings", MISSING, r'^models\.tiny\.training: found "short", no such training.*none.*trainings$'),
+        ("explain.pairs_on", {"compas": 5}, r"explain\.pairs_on\.compas: no such dataset.*geco_all$"),
+        ("statistics.strata", {"compas": "label"}, r"^statistics\.strata\.compas: no such dataset.*geco"),
         ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme".*mean lime'),
         ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key.*method, label, datasets, output"),
         ("explainers.theirs", THEIRS | {"file": "{dataset}-{model}.json"}, r"file: has no {seed}.*0, 1, 2, 3, 4"),

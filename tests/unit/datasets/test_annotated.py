@@ -66,6 +66,15 @@ def test_two_classes_lose_the_marks_that_only_the_third_needs():
     assert (male["label"], female["label"]) == (1, 0)
 
 
+def test_a_mark_on_a_word_that_is_alike_in_all_groups_stays():
+    forms = [
+        {"scope": "all", "group": group, "words": ["Pat", "waits"], "ground_truth": [1, 0]}
+        for group in ("male", "female")
+    ]
+    for item in items_of(annotation("s1", "resolved", ["Pat", "waits"], forms), ["male", "female"], "all"):
+        assert item["ground_truth"] == [1, 0]
+
+
 def test_items_are_a_data_set_with_a_split_by_pair(loaded):
     dataset = loaded(TEN)
     assert dataset.classes == ["female", "male", "neutral"]

@@ -4,6 +4,7 @@ again.
 
 import json
 import runpy
+import shutil
 import signal
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from evenlight import configuration
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import write_table
+from evenlight.engine.checkpoints import Checkpoint
 
 SCRIPT = Path(__file__).parents[3] / "workflow/scripts/models/predict_levels.py"
 WORDS = {"negative": "bad", "positive": "good", "unknown": "some"}
@@ -97,6 +99,32 @@ def test_only_texts_with_a_label_are_learned_from_and_the_test_is_not_looked_at(
     is_unlabelled = (others["attribute.food"] == "no majority") & (others["split"] != "test")
     others.loc[is_unlabelled, "words"] = others.loc[is_unlabelled, "words"].map(lambda words: [*words, "bad", "good"])
     assert predicted(tmp_path, others, **{"tokens-per-batch": "1"})["level"].tolist() == first["level"].tolist()
+
+
+def test_a_network_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
+    items, write, written = items_of(80), Checkpoint.write, []
+
+    def stop_after_three(checkpoint: Checkpoint, state: dict) -> None:
+        write(checkpoint, state)
+        written.append(checkpoint.path)
+        if len(written) == 3:
+            raise KeyboardInterrupt
+
+    whole = predicted(tmp_path, items)
+    monkeypatch.setattr(Checkpoint, "write", stop_after_three)
+    with pytest.raises(KeyboardInterrupt):
+        predicted(tmp_path, items, **{"checkpoint-minutes": "1e-9"})
+    monkeypatch.undo()
+    assert written[-1].is_file()
+    kept = shutil.copytree(written[-1].parent, tmp_path / "kept")
+    capsys.readouterr()
+    assert predicted(tmp_path, items)["level"].tolist() == whole["level"].tolist()
+    assert "step 3 of epoch 0" in capsys.readouterr().out
+    assert not written[-1].parent.exists()
+    # Of other texts nothing goes on.
+    kept.rename(written[-1].parent)
+    predicted(tmp_path, items.assign(words=items["words"].map(lambda words: words[::-1])))
+    assert "goes on" not in capsys.readouterr().out
 
 
 def test_what_cannot_be_learned_is_refused_and_one_level_needs_no_network(tmp_path):

@@ -1,6 +1,9 @@
 """Trainings: steps and batches, half the bits, adapters, and what is left of one that was stopped."""
 
 import argparse
+import json
+import shutil
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import torch
 from combinations import few
 from dataset_files import write_dataset
 from models_for_tests import MAX_TOKENS, NETWORKS, WORDS, items_of, new_model, sentences_of, tiny_classifier
+from safetensors.torch import load_file
 from tiny_models import write_model
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
@@ -468,6 +472,33 @@ def test_a_training_that_was_stopped_in_the_last_validation_goes_on(tmp_path, mo
     assert history.equals(history_again)
 
 
+def test_a_checkpoint_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Killed while the third one is being written: the second one stays, and nothing of the third."""
+    settings = of_a_training()
+    weights, *_ = run(settings, tmp_path / "through", minutes=0)
+    written = []
+
+    def save(state, path):
+        written.append(None)
+        if len(written) == 3:
+            Path(path).write_bytes(b"half")
+            raise Stopped
+        real(state, path)
+
+    real = torch.save
+    with monkeypatch.context() as patched:
+        patched.setattr(torch, "save", save)
+        with pytest.raises(Stopped):
+            run(settings, tmp_path / "model")
+    [path] = (tmp_path / ".model.checkpoint").iterdir()
+    assert torch.load(path, weights_only=True)["course"]["step"] == 2
+    # SIGKILL leaves the half that was written, under another name.
+    path.with_name(f".{path.name}.half").write_bytes(b"half")
+    again, *_ = run(settings, tmp_path / "model")
+    assert_same(weights, again)
+    assert [path] == list(path.parent.iterdir())
+
+
 @pytest.mark.parametrize("damage", [lambda content: content[: len(content) // 2], lambda content: b"", lambda _: b"no"])
 def test_a_damaged_checkpoint_is_not_taken(damage, tmp_path, monkeypatch, capsys):
     settings = of_a_training()
@@ -513,14 +544,16 @@ def test_a_checkpoint_of_anything_else_is_removed(tmp_path):
     digests.add(training.digest_of_training(classifier, texts, texts[1:], {"seed": 0}))
     relabelled = sentences_of(classifier, TEXTS, targets=[1] * 10)
     digests.add(training.digest_of_training(classifier, relabelled, texts, {"seed": 0}))
-    assert len(digests) == 5
+    reworded = [replace(texts[0], token_id=texts[0].token_id[::-1]), *texts[1:]]
+    digests.add(training.digest_of_training(classifier, reworded, texts, {"seed": 0}))
+    assert len(digests) == 6
     assert training.digest_of_training(classifier, texts, texts, {"seed": 0}) in digests
     with torch.no_grad():
         classifier.network.classifier.bias[0] += 1e-6
     digests.add(training.digest_of_training(classifier, texts, texts, {"seed": 0}))
     classifier.network.config.hidden_dropout_prob = 0.5
     digests.add(training.digest_of_training(classifier, texts, texts, {"seed": 0}))
-    assert len(digests) == 7
+    assert len(digests) == 8
     for digest in digests:
         checkpoint = checkpoints.open_checkpoint(tmp_path / "model", digest, 1)
         assert checkpoint.read() is None
@@ -553,6 +586,42 @@ def items_in_splits(last: list[str] | None = None):
     words[-1] = last or words[-1]
     splits = ["train"] * 10 + ["validation"] * 4 + ["test"] * 6
     return items_of(words).assign(split=splits, group="male", ground_truth=None)
+
+
+def test_the_command_goes_on_with_its_own_texts_only(tmp_path, monkeypatch, capsys):
+    training.save_classifier(tiny_classifier("bert"), tmp_path / "encoder", None, {})
+    items = items_in_splits()
+    write_dataset(items, tmp_path)
+    write_dataset(items.assign(label=1 - items["label"]), tmp_path / "relabelled")
+    model = {"architecture": "pretrained", "source": str(tmp_path / "encoder"), "revision": None, "special_tokens": {}}
+    model |= {"max_tokens": MAX_TOKENS, "long_items": "refuse", "training": of_a_training(lora=LORA).model_dump()}
+    usual = {
+        "items": tmp_path / "items.parquet",
+        "units": tmp_path / "units.parquet",
+        "settings": {"model": model, "seed": 0},
+        "versions": {},
+        "threads": 1,
+        "device": "cpu",
+        "compared": None,
+        "checkpoint_minutes": NOT_AT_ONCE,
+    }
+    train.main(argparse.Namespace(**usual | {"checkpoint_minutes": 0}, output=tmp_path / "through"))
+    assert "peft" in json.loads((tmp_path / "through" / "manifest.json").read_text())["libraries"]
+    stopped = tmp_path / "stopped"
+    with monkeypatch.context() as patched:
+        watch_steps(patched, 5)
+        with pytest.raises(Stopped):
+            train.main(argparse.Namespace(**usual, output=stopped / "model"))
+    assert len(list((stopped / ".model.checkpoint").iterdir())) == 1
+    assert not (stopped / "model").exists()
+    for name, change in (("relabelled", {"items": tmp_path / "relabelled" / "items.parquet"}), ("same", {})):
+        folder = shutil.copytree(stopped, tmp_path / f"again {name}")
+        capsys.readouterr()
+        train.main(argparse.Namespace(**usual | change, output=folder / "model"))
+        assert ("step 2 of epoch 1" in capsys.readouterr().out) == (name == "same")
+        assert not (folder / ".model.checkpoint").exists()
+    expected, again = (load_file(made / "model.safetensors") for made in (tmp_path / "through", folder / "model"))
+    assert_same(again, expected)
 
 
 def refused(monkeypatch, folder, items, model, said, compared=None):

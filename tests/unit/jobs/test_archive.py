@@ -172,8 +172,11 @@ def listed(files: dict[str, bytes]) -> None:
     "name",
     [
         "../outside.txt",
+        "results/demo/../../outside.txt",
+        "results/demo/tables/../../../../outside.txt",
         "/tmp_outside.txt",
         "results/other/tables/effects.csv",
+        "results/demo",
         "Makefile",
         ".snakemake/metadata/x",
         "results/demo/models/.minilm.checkpoint/1.pt",

@@ -102,6 +102,16 @@ def test_a_hub_that_knows_no_such_model_has_answered(monkeypatch):
     assert len(asked) == 1
 
 
+def test_a_hub_is_not_asked_by_who_wants_none(monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with answering(503) as (address, asked):
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        with location.located("someone/model"):
+            pass
+    assert asked == []
+    assert constants.HF_HUB_OFFLINE
+
+
 def test_an_id_beside_a_folder_of_its_name_is_one_by_its_revision_or_the_cache(tmp_path):
     assert "needs a revision" in location.missing_folder("models/other")
     assert location.missing_folder("models/other", "main") is None

@@ -22,11 +22,12 @@ from transformers.pytorch_utils import Conv1D
 from evenlight.configuration.study import Explain
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import LEAST_ON_CPU, NUMBERS_ON_CPU, Evaluator
+from evenlight.engine.training import save_classifier
 from evenlight.explainers import Explainer, explain
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.models import fast_layers
 from evenlight.models.attention import attention_replaced, attention_weights, weighted_values
-from evenlight.models.classifier import PRECISIONS, Classifier, on_device, prepared
+from evenlight.models.classifier import PRECISIONS, Classifier, load_saved, on_device, prepared
 from evenlight.models.fast_layers import FAST, linear_layers, use_fast_layers, whole_last_layer
 
 IG = {"igxi": {"method": "integrated_gradients", "steps": 8}}
@@ -347,6 +348,15 @@ def test_bfloat16_rounds_the_linear_layers_and_nothing_else(architecture):
     assert 1e-5 < np.abs(found[0] - expected[0]).max() < 0.05
     error = (found[2] - expected[2]).norm() / expected[2].norm()
     assert 1e-4 < error < 0.1
+
+
+def test_load_classifier_takes_the_precision(tmp_path):
+    save_classifier(tiny_classifier("bert"), tmp_path / "model", None, {})
+    for precision, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+        classifier = load_saved(tmp_path / "model", 48, precision=precision)
+        assert classifier.precision == precision
+        assert {layer.weight.dtype for layer in linear_layers(classifier.network)} == {dtype}
+        assert {type(layer) for layer in linear_layers(classifier.network)} <= set(FAST.values())
 
 
 # Batches, counting ----------------------------------------------------------------------------------

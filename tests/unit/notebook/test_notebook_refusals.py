@@ -130,6 +130,15 @@ def test_what_is_no_explanation_is_not_drawn(classifier):
         plot([])
 
 
+def test_classes_of_numpy_and_lists_are_taken(classifier):
+    by_name = explain(classifier, TEXTS, "saliency", targets=["LABEL_1", "LABEL_0"])
+    assert [each.target for each in by_name] == [1, 0]
+    by_list = explain(classifier, TEXTS, "saliency", targets=[1, 0])
+    by_array = explain(classifier, TEXTS, "saliency", targets=np.array([1, 0]))
+    assert [each.target for each in by_list] == [each.target for each in by_array] == [1, 0]
+    np.testing.assert_array_equal(by_list[0].token_score, by_array[0].token_score)
+
+
 def test_what_is_about_concepts_is_refused(classifier):
     with pytest.raises(InputError, match=r"leace.*concept"):
         explain(classifier, TEXTS, "leace")

@@ -349,6 +349,19 @@ def test_numbers_and_nan_of_parquet_are_names_and_empty_cells(tmp_path):
     assert items["cluster"].tolist()[-2:] == ["000009", "7"]
 
 
+def test_what_of_a_header_cannot_be_printed_is_seen(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("sa\u200bid,kind\nx,a\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"no column 'said'.*'sa\\u200bid', kind"):
+        list(csv_rows(path, ["said"], "correct it"))
+
+
+@pytest.mark.parametrize("text", ["Wait 0 days.", "Wait."])
+def test_a_text_is_no_list_of_words(loaded, text):
+    with pytest.raises(InputError, match=rf"row 1: field 'said' is {re.escape(repr(text))}, not a list of words"):
+        loaded(changed_row(0, said=text), "parquet", text=None, words="said")
+
+
 def test_refusals_of_files(tmp_path):
     for name, content, message in (
         ("a.csv", b"said,kind,who\n\xff,a,x\n", "not CSV in UTF-8"),
