@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -168,6 +169,21 @@ def profile():
     return script("where_time_goes")
 
 
+def test_operations_have_their_kind_and_shares_of_the_time_add_up(profile):
+    kinds = {
+        "products": ["mkldnn::_linear_pointwise", "aten::mm"],
+        "attention": ["aten::bmm", "aten::_softmax_backward_data", "aten::_scaled_dot_product_flash_attention_for_cpu"],
+        "normalisation": ["aten::native_layer_norm_backward"],
+        "activation": ["aten::gelu"],
+        "copies": ["aten::copy_"],
+        "embedding": ["aten::index_select"],
+        "other operations": ["aten::mul"],
+    }
+    assert {kind: [name for name in names if profile.kind_of(name) == kind] for kind, names in kinds.items()} == kinds
+    shares = profile.shares({"aten::mm": 2.0, "aten::addmm": 1.0, "aten::mul": 0.5}, 4.0)
+    assert shares == dict.fromkeys(shares, 0.0) | {"products": 0.75, "other operations": 0.125, "outside": 0.125}
+
+
 def test_the_profile_has_a_table_for_each_model_and_precision(profile, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(profile, "LEAST", 1e-9)
     arguments = argparse.Namespace(
@@ -184,6 +200,40 @@ def test_the_profile_has_a_table_for_each_model_and_precision(profile, tmp_path,
     assert [row[0] for row in rows] == arguments.tasks * 2
     for row in rows:
         assert sum(int(cell.rstrip("%")) for cell in row[1:]) == pytest.approx(100, abs=4)
+
+
+# Kept memory ----------------------------------------------------------------------------------------------------------
+
+
+class Answering:
+    """A worker of kept_memory that takes a second where memory is kept and two where it is not."""
+
+    score_where_kept = 1.0
+
+    def __init__(self, python, path, serve, way, folder, precision, log):
+        self.way, self.asked = way, 0
+
+    def ask(self, task, sentences):
+        self.asked += 1
+        seconds = {"left": 2.0, "kept": 1.0}[self.way]
+        # The first answer is slow.
+        seconds += 100 * (self.asked == 1) * (self.way == "kept")
+        scores = {"igxi": [[self.score_where_kept if self.way == "kept" else 1.0]]}
+        return {"scores": scores, "seconds": seconds, "peak_mib": self.asked + 10 * (self.way == "kept")}
+
+    def stop(self):
+        pass
+
+
+def test_kept_memory_is_the_time_without_over_that_with_it_at_the_same_scores(monkeypatch):
+    kept_memory = script("kept_memory")
+    monkeypatch.setattr(kept_memory, "Worker", Answering)
+    asked = argparse.Namespace(tasks=["path"], starts=2)
+    found = kept_memory.measured(Path("model"), "float32", [], asked)
+    assert found.to_numpy().tolist() == [["path", "2.00 (2.00–2.00)", "3 / 13"]]
+    monkeypatch.setattr(Answering, "score_where_kept", 1.1)
+    with pytest.raises(RuntimeError, match="path: other scores"):
+        kept_memory.measured(Path("model"), "float32", [], asked)
 
 
 # Start and graph ------------------------------------------------------------------------------------------------------

@@ -10,6 +10,33 @@ from bench_scripts import script, write_bert, write_texts
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoModelForSequenceClassification
 
+SPEED = {"kind": "speed", "model": "BERT", "suite": "ferret"}
+ANSWERS = [
+    {"kind": "about", "device": "NVIDIA X", "machine": "a processor", "flags": "--parts training"},
+    {
+        "kind": "about",
+        "device": "NVIDIA X",
+        "machine": "a processor",
+        "flags": "--parts speed",
+        "sentences": 16,
+        "one_by_one": 4,
+        "alternations": 2,
+        "peers": {"ferret": "ferret-xai 1"},
+    },
+    {"kind": "rate", "float32": 5e13, "bfloat16": 8e14},
+    SPEED | {"task": "lime", "side": "ours, float32", "seconds": 9.0},
+    # It was measured once more, and that counts.
+    SPEED | {"task": "lime", "side": "ours, float32", "seconds": 0.1, "share_of_rate": 0.5, "busy_share": 0.6},
+    SPEED | {"task": "lime", "side": "ours, tf32", "seconds": 0.04},
+    SPEED | {"task": "lime", "side": "ours, bfloat16", "seconds": 0.05, "peak_mib": 100},
+    SPEED | {"task": "lime", "side": "ferret", "seconds": 1.0},
+    # A task that one side did not do counts in no whole suite.
+    SPEED | {"task": "shap", "side": "ours, float32", "seconds": 5.0},
+    SPEED | {"task": "shap", "side": "ferret", "seconds": 5.0},
+    {"kind": "left out", "what": "BERT, ferret, shap", "why": "the minutes were over"},
+    {"kind": "left out", "what": "BERT, ferret, aopc", "why": "the minutes were over"},
+]
+
 
 def options(folder) -> argparse.Namespace:
     names = {"parts": ["training", "speed"], "sentences": 2, "one_by_one": 1, "alternations": 1, "epochs": 1}
@@ -26,6 +53,18 @@ def options(folder) -> argparse.Namespace:
         only_page=False,
         **names,
     )
+
+
+def test_the_page_says_what_was_found_of_what_all_sides_did():
+    page = script("card").page(ANSWERS)
+    assert "| BERT | ferret | 1 of 5 | 10.0 | 25.0 | 20.0 |" in page
+    assert "10 to 10 times" in page
+    assert "ferret (ferret-xai 1)" in page
+    assert "`python bench/card.py --parts training`, then `python bench/card.py --parts speed` on NVIDIA X" in page
+    assert "| ferret | lime | 100 / 40 / 50 / 1e+03 | 10.0 / 25.0 / 20.0 / 1.0 | 50% / – / – / – |" in page
+    assert "60% / – / – / – | – / – / 100 / – |" in page
+    assert "| ferret | shap | 5e+03 / – / – / 5e+03 | 1.0 / – / – / 1.0 |" in page
+    assert "| BERT, ferret | shap, aopc |" in page
 
 
 def test_nothing_begins_after_the_minutes(tmp_path):

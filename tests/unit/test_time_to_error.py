@@ -87,6 +87,22 @@ def test_seconds_to_an_error_lie_between_rows_by_a_power_law(bench):
     assert bench.seconds_for(own, 0.05) == ("> ", 4.0)
 
 
+def test_cells_say_how_many_times_our_fastest_a_package_takes(bench):
+    table = pd.DataFrame(
+        {
+            # The quickest of ours has too large an error.
+            "task": ["chosen", "leverage", "surrogate", "shap KernelExplainer", "captum KernelShap"],
+            "rows": 32,
+            "seconds": [0.5, 2.0, 1.0, 3.0, 4.0],
+            "error": [0.5, 0.1, 0.1, 0.1, 0.5],
+        }
+    )
+    found = bench.times(table, [0.1], limes=False).set_index("estimator")["to 0.1"]
+    assert found["leverage"] == "≤ 2 (≤ 2.0)"
+    assert found["shap KernelExplainer"] == "≤ 3 (≤ 3.0)"
+    assert found["captum KernelShap"] == "> 4 (> 4.0)"
+
+
 def test_texts_have_as_many_tokens_as_are_asked_for(bench, tmp_path):
     folder, items = write_bert(tmp_path / "model"), write_texts(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(folder)

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -272,6 +273,12 @@ def test_two_factors_of_a_dataset_share_no_level():
     assert problem.startswith('datasets.survey: "yes"')
     # What is not compared stands in no table.
     complete(changed(survey, ("statistics.compare", {"moved": [["yes", "no"]]})))
+
+
+def test_a_date_as_a_name_is_refused_with_its_key():
+    problem, *_ = refusal(("statistics.compare", {date(2000, 1, 1): [None]}))
+    assert problem.startswith("statistics.compare.")
+    assert 'the name "2000-01-01" is not allowed' in problem
 
 
 def test_a_name_is_short_enough_for_the_name_of_a_file():

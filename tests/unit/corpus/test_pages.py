@@ -4,6 +4,8 @@ import fcntl
 import json
 import threading
 from contextlib import nullcontext
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from urllib.request import Request, build_opener
 
@@ -240,6 +242,13 @@ def test_retry_after_is_heeded_in_seconds(tmp_path):
     fetch, _, clock = fetcher(tmp_path, {URL: [Answer(URL, 503, "", "60"), GOOD]})
     fetch(URL)
     assert clock.slept[-1] == 60
+
+
+def test_retry_after_is_heeded_as_a_date(tmp_path):
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
+    fetch, _, clock = fetcher(tmp_path, {URL: [Answer(URL, 503, "", date), GOOD]})
+    fetch(URL)
+    assert 90 < clock.slept[-1] <= 100
 
 
 def test_a_very_long_retry_after_ends_the_run(tmp_path):

@@ -21,6 +21,7 @@ from evenlight.datasets.readers.cebab import (
     released_texts,
 )
 from evenlight.texts.items import check_items
+from evenlight.texts.words import Words, joined_text
 
 PUBLISHED = Path(__file__).parents[3] / "resources" / "published" / "cebab.yaml"
 SETTINGS = {"reader": "cebab", "classes": "five", "training": "exclusive"}
@@ -107,6 +108,7 @@ def test_items_and_units(loaded):
     assert items.split.value_counts().to_dict() == {"test": 9, "validation": 9, "aside": 8, "train": 1}
     first = items.loc["000003_000001"]
     assert first.words == ["Review", "1", ",", "with", "spaces."]
+    assert joined_text(Words(first.words, first.spaces)) == "Review 1 ,  with  spaces."
     assert (first.label, first.cluster, first["attribute.food"], first["attribute.noise"]) == (
         1,
         "000003",

@@ -28,6 +28,7 @@ from evenlight.core.tables import write_table
 from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator, masked_scores, why_without_head
 from evenlight.models.classifier import name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
+from evenlight.reports.plots.masked_words import draw_masked_words
 from evenlight.statistics.comparisons.files import Run, run_path
 
 KINDS = ("bert", "roberta", "distilbert", "electra")
@@ -185,6 +186,14 @@ def test_the_summary_has_means_and_paired_differences(summary):
         says("dataset 'plots', model 'mini'", "no head"),
         says("models 'scratch'", "no masked language"),
     ]
+
+
+def test_the_figure_shows_every_mean(summary):
+    figure = draw_masked_words(summary[0], {"bert": {"C": "c", "CE": "ce"}}, "T")
+    for axes, score in zip(figure.axes, ("likelihood", "released"), strict=True):
+        rows = summary[0].query(f"score == '{score}' and level_a == 'male' and level_b.isna()").set_index("model")
+        means = rows.loc[["c", "ce"], "value"].to_numpy()
+        assert axes.containers[0][0].get_ydata() == pytest.approx(means)
 
 
 @pytest.mark.parametrize(

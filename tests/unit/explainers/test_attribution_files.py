@@ -31,7 +31,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
-from evenlight.engine.sentences import tokenize
+from evenlight.engine.sentences import ReadingSettings, left_out, tokenize
 from evenlight.engine.training import HISTORY, save_classifier
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.attribution import Remark, note_of, remarks_on_items
@@ -373,6 +373,22 @@ def test_nothing_is_left_where_every_sampled_pair_is_too_long(study, tmp_path):
     longest = found.loc[found["left_out"].isna(), "token_id"].map(len).max()
     with pytest.raises(InputError, match="every sampled pair"):
         read(study, tmp_path / "predictions.parquet", pairs=1, max_tokens=int(longest) - 1, long_items="drop")
+
+
+def test_texts_without_counterparts_are_not_called_pairs(capsys):
+    """Rows of a table of single texts, then of one where two are a pair."""
+    test = pd.DataFrame({"item_id": ["a", "b", "c", "d"]})
+    units = pd.DataFrame({"unit_id": test["item_id"], "item_id": test["item_id"], "factor": "all", "level": "all"})
+    tokens, reading = np.array([3, 4, 5, 90]), ReadingSettings(long_items="drop", pairs=2, factors=[], max_tokens=48)
+    _, notes = left_out(test, units, tokens, reading)
+    assert notes[0] == says("1 of 4 texts", "more than 48 tokens", "left out")
+    assert re.fullmatch(r"[12] of 4 texts.*\(explain\.pairs\).*", notes[1])
+    assert "left out 1 text" in capsys.readouterr().out
+    with pytest.raises(InputError, match="every text"):
+        left_out(test, units, tokens + 90, reading)
+    paired = units.assign(unit_id=["a", "b", "c", "c"])
+    _, notes = left_out(test, paired, tokens, reading)
+    assert notes[0] == says("1 of 3 pairs", "more than 48 tokens", "left out")
 
 
 def test_predictions_of_other_items_are_refused(study, tmp_path):

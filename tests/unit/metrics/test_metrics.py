@@ -69,6 +69,13 @@ def aopc(*explanations, **changes):
 # AOPC ----------------------------------------------------------------------------------------------------------
 
 
+def test_aopc_by_hand():
+    """P = 0.5 + 0.2 + 0.1 − 0.1 + 0. The sets are {sea} and {sea, ship}: the others do not speak for the class."""
+    # Without them P is 0.5 and 0.4, with them alone 0.7 and 0.8.
+    one = of_words(list(WORTH), list(WORTH.values()))
+    assert aopc(one) == [(pytest.approx((0.2 + 0.3) / 2, abs=1e-6), pytest.approx((0.0 - 0.1) / 2, abs=1e-6))]
+
+
 def test_aopc_with_negative_scores():
     """All four prefixes of the ranking sea, ship, storm, storm, while P = 0.6; without the storms the first two."""
     words = ["sea", "ship", "storm", "storm"]

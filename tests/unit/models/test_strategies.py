@@ -139,6 +139,16 @@ def test_a_step_moves_what_the_strategy_trains_and_nothing_else(architecture, st
         assert (after[name] - before[name]).abs().max() <= 0.001 * (1 + 0.1 * before[name].abs().max()) * 1.01
 
 
+def test_one_table_by_several_names_is_one_weight():
+    network = AutoModelForSequenceClassification.from_config(tiny_configuration("bart"))
+    layers.train_only(network, ["embeddings"])
+    assert network.model.decoder.embed_tokens.weight is network.model.shared.weight
+    assert network.model.decoder.embed_tokens.weight.requires_grad
+    assert not network.model.decoder.embed_positions.weight.requires_grad
+    layers.train_only(network, ["layers", "head"])
+    assert not network.model.decoder.embed_tokens.weight.requires_grad
+
+
 def new_pretrained(source, seed: int = 0, **settings) -> tuple[Classifier, dict]:
     recipe = of_a_training(**settings)
     model = {"architecture": "pretrained", "source": str(source), "revision": None, "special_tokens": {}}

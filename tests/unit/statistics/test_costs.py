@@ -7,7 +7,7 @@ from study_files import made
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import COST_SUMMARY
-from evenlight.explainers.costs import write_cost
+from evenlight.explainers.costs import processor, write_cost
 from evenlight.statistics.comparisons.files import Run, explainer_path
 
 STUDY = {"datasets": ["plots"], "models": {"small": [0, 1]}, "explainers": ["grad", "gxi", "lime"]}
@@ -53,3 +53,8 @@ def test_costs_are_means_over_texts_by_device(costs):
     assert (grad.seconds, grad.rows, grad.rows_asked) == pytest.approx((7 / 12, 1, 2))
     slow, fast = (found["lime", device] for device in ("A CPU", "A GPU"))
     assert [(of.seeds, of.texts, of.seconds, of.rows_asked) for of in (slow, fast)] == [(1, 4, 2, 9), (1, 2, 0.5, 9)]
+
+
+def test_a_processor_has_the_name_that_the_system_tells(tmp_path):
+    (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: A CPU @ 2: x\n")
+    assert processor(tmp_path / "cpuinfo") == "A CPU @ 2: x"

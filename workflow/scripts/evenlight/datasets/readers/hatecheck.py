@@ -282,7 +282,7 @@ def _places(text: str, words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _beside_placeholder(words: Sequence[str], template: str) -> list[bool]:
-    """Which words stand in the place of a stretch of the template with a placeholder; all where none has one."""
+    """Which words stand in the place of a stretch of the template with a placeholder."""
     placeholder = "\0"
     pieces = [split_words(part.lower()) for part in PLACEHOLDER.split(template)]
     expected = pieces[0]
@@ -293,7 +293,7 @@ def _beside_placeholder(words: Sequence[str], template: str) -> list[bool]:
     for _, first, last, start, end in blocks:
         if placeholder in expected[first:last]:
             named[start:end] = [True] * (end - start)
-    return named if any(named) else [True] * len(words)
+    return named
 
 
 def focus(words: Sequence[str], names: Sequence[bool], said: str) -> list[int] | None:
