@@ -97,8 +97,10 @@ def check_complete(configuration: Path, trusts_archives: bool) -> None:
         absent = (row[0] for row in pending if not Path(row[0]).is_file())
         if stored := next(filter(records.address_of, absent), None):
             raise InputError(f"{stored}: {provenance.stored_elsewhere(stored, records)}")
+        # Files that are made beside a missing one are said to be ok.
+        first = next((row for row in pending if row[-2] != "ok"), pending[0])
         raise InputError(
-            f"{pending[0][0]}: to be made ({pending[0][-2]}), and {len(pending) - 1} other files; run "
+            f"{first[0]}: to be made ({first[-2]}), and {len(pending) - 1} other files; run "
             f"`snakemake --cores all --configfile {configuration}`, then pack the study"
         )
 

@@ -1,12 +1,16 @@
 """Scores of masked words, held against Transformers' own logits of one masked copy at a time."""
 
+import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from models_for_tests import WORDS, spread_weights
+from commands import run_command
+from dataset_files import write_dataset
+from models_for_tests import WORDS, items_of, spread_weights
 from scipy.stats import ttest_1samp
 from study_files import StudyFiles, result_of
 from test_compared_strategies import STUDY, items_of_pairs
@@ -22,15 +26,16 @@ from transformers import (
 from wording import says
 
 from evenlight.configuration import complete
-from evenlight.core.contracts.texts import MASKED_WORDS
+from evenlight.core.contracts.texts import MASKED_WORDS, PREDICTIONS
 from evenlight.core.errors import InputError
-from evenlight.core.tables import write_table
+from evenlight.core.tables import read_table, write_table
 from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator, masked_scores, why_without_head
 from evenlight.models.classifier import name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
 from evenlight.reports.plots.masked_words import draw_masked_words
 from evenlight.statistics.comparisons.files import Run, run_path
 
+SCRIPT = Path(__file__).parents[3] / "workflow/scripts/models/score_masked_words.py"
 KINDS = ("bert", "roberta", "distilbert", "electra")
 TEXTS = WORDS[:4]
 # The first and the third word; nothing of the second text; no ground truth of the third; all words of the fourth.
@@ -207,3 +212,28 @@ def test_masked_words_belong_to_strategies_of_language_models(changes, problem):
     study = STUDY | {"masked_words": True, "statistics": {"strategies": {"ola": {"C": "c", "CE": "ce"}}}}
     with pytest.raises(InputError, match=problem):
         complete(study | changes)
+
+
+@pytest.mark.parametrize("folders", ["bert"], indirect=True)
+def test_the_command_scores_the_texts_that_are_explained(folders, tmp_path):
+    source, trained = folders
+    items = items_of(TEXTS).assign(split="test", group="male", ground_truth=None)
+    write_dataset(items, tmp_path)
+    (trained / "manifest.json").write_text("{}")
+    row = dict.fromkeys(PREDICTIONS.schema.names) | {"split": "test", "predicted": 0, "target": 0}
+    row |= {"token_id": [1], "token_text": ["a"], "word_id": [0], "probability": [0.5, 0.5]}
+    predictions = pd.DataFrame([row | {"item_id": name} for name in items["item_id"][:2]])
+    write_table(predictions, tmp_path / "predictions.parquet", PREDICTIONS)
+    settings = {"source": str(source), "revision": None, "max_tokens": 48}
+    done = run_command(
+        SCRIPT,
+        *("--items", tmp_path / "items.parquet", "--predictions", tmp_path / "predictions.parquet"),
+        *("--model", trained, "--settings", json.dumps(settings), "--device", "cpu", "--threads", 1),
+        *("--output", tmp_path / "scores.parquet"),
+    )
+    assert done.returncode == 0, done.stderr
+    found = read_table(tmp_path / "scores.parquet", MASKED_WORDS)
+    assert found["item_id"].tolist() == items["item_id"][:2].tolist()
+    evaluator = masked_evaluator(str(trained), str(source), None, 48, "cpu")
+    scores = masked_scores(evaluator, read_words(evaluator.classifier.tokenizer, TEXTS[:2]), [None, None])
+    np.testing.assert_allclose(found[LIKELIHOOD], scores[LIKELIHOOD], rtol=1e-5)

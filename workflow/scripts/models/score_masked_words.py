@@ -23,7 +23,7 @@ def main(arguments: argparse.Namespace) -> None:
     source, revision = settings["source"], begun_at(arguments.model, settings["revision"])
     why = why_without_head(str(arguments.model), source, revision)
     items = tables.read_table(arguments.items, ITEMS.only("item_id", *TEXT, "ground_truth", "part"))
-    texts = items[items["item_id"].isin(explained_items(arguments.encodings).to_pylist())]
+    texts = items[items["item_id"].isin(explained_items(arguments.predictions).to_pylist())]
     if why:
         table, notes = pd.DataFrame(columns=MASKED_WORDS.schema.names), [why]
     else:
