@@ -108,9 +108,13 @@ class Result(Entry):
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:
-        """Its settings in a study, in the configuration's order: each field that is named as a key of `statistics`."""
-        named = [name for name in cls.model_fields if name in study.config["statistics"] and name != "smallest_group"]
-        return study.of_statistics(*named) | (study.smallest_group() if "smallest_group" in cls.model_fields else {})
+        """Its settings in a study, in the configuration's order: each field that is named as a key of `statistics`.
+
+        What is null, and need not be given, is left out, so that a new field computes nothing again.
+        """
+        given = study.of_statistics(*(name for name in cls.model_fields if name in study.config["statistics"]))
+        fields_of = cls.model_fields
+        return {name: value for name, value in given.items() if value is not None or fields_of[name].is_required()}
 
     @classmethod
     def files_of_runs(cls, study) -> dict[str, list[str]]:

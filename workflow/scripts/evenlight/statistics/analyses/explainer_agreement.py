@@ -26,9 +26,9 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfRuns
 from evenlight.statistics.analyses.summary import population_sd
 from evenlight.statistics.arrays.effect_sizes import cohens_d, defined
 from evenlight.statistics.arrays.rank_sum import mann_whitney
-from evenlight.statistics.comparisons.cells import Design, designs_of
+from evenlight.statistics.comparisons.cells import Design
 from evenlight.statistics.comparisons.files import Run, items_path, run_path, units_path
-from evenlight.texts.items import check_compared
+from evenlight.statistics.comparisons.reading import designs_with_notes, read_values
 from evenlight.texts.predictions import Sentence, explained_items, read_explained, sentences_of
 
 RANK, TOP, SIGN = MEASURES = ("rank_correlation", "top_agreement", "sign_agreement")
@@ -209,23 +209,17 @@ class SummariseAgreement(OfRuns):
             clusters = tables.read_table(items_path(datasets, dataset), ITEMS.only("item_id", "cluster"))
             for model, seeds in self.runs.models_of(dataset).items():
                 paths = [run_path(agreement, Run(dataset, model, seed)) for seed in seeds]
-                of_seeds = [tables.read_table(path, AGREEMENT) for path in paths]
-                items = pd.concat([table[["item_id"]] for table in of_seeds]).drop_duplicates()
-                items = items.merge(clusters, on="item_id", how="left")
-                columns = [name for name in of_seeds[0] if name != "item_id"]
-                tables_by_item = [table.set_index("item_id").reindex(items["item_id"])[columns] for table in of_seeds]
-                # (columns, seeds, items)
-                values = np.stack([table.to_numpy(float).T for table in tables_by_item], axis=1)
+                items, columns, values = read_values(paths, AGREEMENT, clusters)
                 names = [
                     {"dataset": dataset, "model": model}
                     | dict(zip(("explainer_a", "explainer_b", "measure"), column.split(BETWEEN), strict=True))
                     for column in columns
                 ]
                 rows += [cell | _over_seeds(of_cell) for cell, of_cell in zip(names, values, strict=True)]
-                if self.smallest_group:
-                    about = dataset, units, items["item_id"], self.comparisons, self.smallest_group
-                    notes += check_compared(*about)
-                for design in designs_of(self.comparisons, units, items, self.smallest_group):
+                about = dataset, self.comparisons, units, items, self.smallest_group
+                designs, left_out = designs_with_notes(*about)
+                notes += left_out
+                for design in designs:
                     rows += _compared(names, values, design, self.alpha)
         table = pd.DataFrame(rows, columns=AGREEMENT_SUMMARY.schema.names).replace({np.nan: None})
         return Computed([table], list(dict.fromkeys(notes)))

@@ -15,12 +15,9 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
 from evenlight.statistics.arrays.units import cluster_means, mean_of_known, numbered
-from evenlight.statistics.comparisons.cells import designs_of
 from evenlight.statistics.comparisons.files import Run, items_path, notes_of_runs, run_path, units_path
+from evenlight.statistics.comparisons.reading import designs_with_notes, read_values
 from evenlight.statistics.comparisons.study import Comparison
-from evenlight.texts.items import check_compared
-
-SCORES = ("likelihood", "released")
 
 
 def _generator(dataset: str, pair: Comparison, *level: str) -> np.random.Generator:
@@ -103,19 +100,15 @@ class SummariseMaskedWords(OfModels):
                 paths = [run_path(masked, run) for run in of_model]
                 for run, path in zip(of_model, paths, strict=True):
                     said[run] = tables.read_metadata(path, MASKED_WORDS).get("notes", [])
-                of_seeds = [tables.read_table(path, MASKED_WORDS) for path in paths]
-                items = pd.concat([table[["item_id"]] for table in of_seeds]).drop_duplicates(ignore_index=True)
+                items, scores, values = read_values(paths, MASKED_WORDS, clusters)
                 if items.empty:
                     continue
-                items = items.merge(clusters, on="item_id", how="left")
-                by_item = [table.set_index("item_id").reindex(items["item_id"])[list(SCORES)] for table in of_seeds]
-                values = np.stack([table.to_numpy(float).T for table in by_item], axis=1)  # (scores, seeds, items)
-                names = [{"dataset": dataset, "model": model, "score": score} for score in SCORES]
+                names = [{"dataset": dataset, "model": model, "score": score} for score in scores]
                 seen = set()
-                if self.smallest_group:
-                    about = dataset, units, items["item_id"], self.comparisons, self.smallest_group
-                    small += check_compared(*about)
-                for design in designs_of(self.comparisons, units, items, self.smallest_group):
+                about = dataset, self.comparisons, units, items, self.smallest_group
+                designs, left_out = designs_with_notes(*about)
+                small += left_out
+                for design in designs:
                     pair = design.comparison
                     sides = [side.scores(values) for side in (design.a, design.b)]
                     for level, side, of_side in zip(pair.levels, sides, design.clusters, strict=True):

@@ -10,11 +10,11 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
-from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores, designs_of
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, designs_of
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.score_files import is_of_answers, read_draws, read_scores, with_most_texts
 from evenlight.statistics.comparisons.study import DRAWS, TRAININGS, StudyScores
-from evenlight.texts.items import check_strata, forms_of, sampled_units
+from evenlight.texts.items import check_compared, check_strata, forms_of, sampled_units
 from evenlight.texts.predictions import explained_items
 
 
@@ -79,6 +79,42 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                 study.smallest_group or 1,
                 compared,
             )
+
+
+def read_values(
+    paths: Sequence[Path], contract: tables.Contract, clusters: pd.DataFrame
+) -> tuple[pd.DataFrame, list[str], np.ndarray]:
+    """What tables with a row for each text say, one table for each seed of a model.
+
+    Args:
+        paths: of the tables.
+        contract: theirs; the columns beside ``item_id`` are numbers.
+        clusters: ``item_id`` and ``cluster`` of the dataset's texts.
+
+    Returns:
+        ``item_id`` and ``cluster`` of the texts of any table; the columns; and their values, float (columns, seeds,
+        items), NaN where a table does not have the text.
+    """
+    of_seeds = [tables.read_table(path, contract).set_index("item_id") for path in paths]
+    there = pd.concat([table.index.to_frame(index=False) for table in of_seeds]).drop_duplicates()
+    items = there.merge(clusters, on="item_id", how="left")
+    columns = list(of_seeds[0])
+    values = [table.reindex(items["item_id"])[columns].to_numpy(float).T for table in of_seeds]
+    return items, columns, np.stack(values, axis=1)
+
+
+def designs_with_notes(
+    dataset: str,
+    comparisons: Mapping[str, list[list[str]]],
+    units: pd.DataFrame,
+    items: pd.DataFrame,
+    smallest_group: int | None,
+) -> tuple[list[Design], list[str]]:
+    """The designs of a dataset (:func:`designs_of`), and what is not compared where there is a smallest group."""
+    designs = designs_of(comparisons, units, items, smallest_group)
+    if smallest_group is None:
+        return designs, []
+    return designs, check_compared(dataset, units, items["item_id"], comparisons, smallest_group)
 
 
 def _scored_items(study: StudyScores, run: Run, explainer: str) -> pd.Series:

@@ -112,13 +112,12 @@ def with_nothing_changed(known: Asked, generator: np.random.Generator) -> Asked:
     counts, exchanged = known.changes.counts.astype(int), np.empty_like(known.changes.counts)
     for question in pd.unique(known.changes.question):
         places = np.flatnonzero(known.changes.question == question)
-        before, after = counts[places[0], 0], counts[places, 1]
-        left = before + after.sum(axis=0)
-        exchanged[places, 0] = generator.multivariate_hypergeometric(left, before.sum())
-        left = left - exchanged[places[0], 0].astype(int)
-        for place, size in zip(places, after.sum(axis=1), strict=True):
-            exchanged[place, 1] = generator.multivariate_hypergeometric(left, size)
-            left = left - exchanged[place, 1].astype(int)
+        given = np.concatenate([counts[places[:1], 0], counts[places, 1]])
+        left, drawn = given.sum(axis=0), []
+        for size in given.sum(axis=1):
+            drawn.append(generator.multivariate_hypergeometric(left, size))
+            left = left - drawn[-1]
+        exchanged[places, 0], exchanged[places, 1] = drawn[0], drawn[1:]
     return known._replace(changes=known.changes._replace(counts=exchanged))
 
 
