@@ -168,7 +168,12 @@ RESULTS = {
     "estimate_effects": Asked(NEWS | VERDICTS),
     # Of few cells at a high level, else hardly any permutation has a verdict.
     "permute_verdicts": Asked(NEWS | VERDICTS | PAIRS | {"alpha": 0.9, "verdict_permutations": 6}),
-    "measure_beyond_random": Asked(NEWS | VERDICTS | {"random": ["grad"], "upper_bound": {"gini": "lime"}}),
+    "measure_beyond_random": Asked(
+        NEWS
+        | VERDICTS
+        | {"random": ["grad"], "upper_bound": {"gini": "lime", "sparsity": "grad"}}
+        | {"higher_is_better": {"gini": True, "sparsity": False}}
+    ),
     "compare_proposed_methods": Asked(
         STRATEGIES
         | VERDICTS

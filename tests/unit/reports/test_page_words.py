@@ -491,7 +491,11 @@ def held_against(cells: pd.DataFrame, **columns) -> pd.DataFrame:
     names = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
     means = {"score_a": 0.01, "score_b": 0.9, "random_a": -0.004, "random_b": 0.3}
     means |= {"upper_bound_a": 0.02, "upper_bound_b": 0.95, "own_wins": 3, "own_losses": 22, "own_ties": 1}
-    return cells[names].assign(**means | {"own_share": 0.12, "outcome": "persists", "made_by": None} | columns)[::-1]
+    return cells[names].assign(
+        **means
+        | {"own_share": 0.12, "own_verdict": "female more often", "outcome": "persists", "made_by": None}
+        | columns
+    )[::-1]
 
 
 def test_what_is_left_beyond_random_is_that_of_the_same_cell(study, effects):
@@ -510,6 +514,13 @@ def test_a_finding_says_what_is_upper_bound_and_who_makes_it(study, effects, sna
     assert [held[name] for name in ("made_by", "own_wins", "own_losses", "score_b")] == ["model", 3, 22, 0.9]
     # Without the upper reference nobody is said to have a part in it.
     snapshot(content["opening"][-1], first["said"], second["said"])
+
+
+def test_a_finding_says_that_nothing_is_attainable_for_a_group(study, effects):
+    beyond = held_against(effects[effects["side"] != 0], made_by="model", own_verdict=None, own_share=NAN)
+    for finding in study.audit(effects, texts=False, beyond=beyond).findings():
+        worse = finding["level_b"] if finding["side"] > 0 else finding["level_a"]
+        assert f"For {worse} texts nothing beyond random explanations is attainable. So the model" in finding["said"]
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,27 @@ def test_the_scores_have_the_verdicts_of_the_table_of_effects(study):
     assert lime["random_difference"].to_dict() == pytest.approx(own.to_dict())
 
 
+@pytest.mark.parametrize(("lime", "maker"), [(0.5, "model"), (-0.5, None)])
+@pytest.mark.parametrize("higher", [True, False])
+def test_the_model_makes_what_no_explainer_could_do_for_the_group_that_is_worse(tmp_path, lime, maker, higher):
+    """Nothing changes with the words of male texts. Where female ones are the worse, an explainer could do better."""
+    files, sign = StudyFiles(tmp_path), 1 if higher else -1
+    names = [(f"{pair}{group}", str(pair), group) for pair in range(30) for group in ("male", "female")]
+    values = {"lime": lime, "dice": -0.6, "coin": -0.6, "best": 1.0}
+    rows = [
+        dict(zip(("item_id", "pair_id", "group"), unit, strict=True))
+        | {"explainer": explainer, "drop": sign * (value if unit[2] == "female" else 0.1), "gini": 0.0}
+        for unit in names
+        for explainer, value in values.items()
+    ]
+    files.write(pd.DataFrame(rows), 0)
+    table = computed(files, models={"small": [0]}, higher_is_better={"drop": higher})
+    row = table.set_index(["explainer", "metric"]).loc[("lime", "drop")]
+    assert row["plain_verdict"] == f"{'female' if lime > 0.1 else 'male'} more often"
+    assert pd.isna(row["own_verdict"])
+    assert row["made_by"] == maker if maker else pd.isna(row["made_by"])
+
+
 def test_what_any_explainer_reaches_is_upper_bound(study):
     """LIME is better than the search here, and lower where the lowest scores are the best."""
     lime = {"upper_bound": {"drop": "dice"}, "explainers": ["lime", "dice", "coin"]}

@@ -222,12 +222,19 @@ def _describe_maker(row: Any, held: Any) -> str:
     (a, low_a, high_a), (b, low_b, high_b) = (
         [signed(getattr(held, f"{of}_{end}")) for of in ("score", "random", "upper_bound")] for end in "ab"
     )
-    own = [getattr(held, f"own_{of}") for of in ("wins", "losses", "ties", "share")]
-    reached = won((row.level_a, row.level_b), *own, row.unit, _REACHES)
+    if pd.isna(held.own_verdict):
+        reached = (
+            f"For {row.level_b if row.side > 0 else row.level_a} texts nothing beyond random explanations is attainable"
+        )
+        maker = "So the model, or the metric, makes it: no explainer could do better for this group."
+    else:
+        own = [getattr(held, f"own_{of}") for of in ("wins", "losses", "ties", "share")]
+        reached = capitalised(won((row.level_a, row.level_b), *own, row.unit, _REACHES))
+        maker = MAKERS[held.made_by]
     return (
         f"On average {row.level_a} texts have {a}, where random explanations have {low_a} and {high_a} is attainable, "
         f"and {row.level_b} texts {b}, where random ones have {low_b} and {high_b} is attainable. "
-        f"{capitalised(reached)}. {MAKERS[held.made_by]}"
+        f"{reached}. {maker}"
     )
 
 

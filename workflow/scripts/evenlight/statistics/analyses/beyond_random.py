@@ -199,6 +199,21 @@ def maker_of(own: str | None) -> str | None:
     return {PERSISTS: EXPLAINER, EXPLAINED_AWAY: MODEL, REVERSED: MODEL}.get(own, own) if own else None
 
 
+def _makers(table: pd.DataFrame) -> list[str | None]:
+    """Who makes each disparity (:func:`maker_of`).
+
+    Where nothing beyond random is attainable for the group that is explained worse, no text of it has a place between
+    both ends; no explainer could do better for it, so that the model makes the disparity, or the metric.
+    """
+    side, bound = table[f"{PLAIN}_side"], {level: table[f"upper_bound_{level}"] for level in "ab"}
+    room = {level: (bound[level] - table[f"random_{level}"]).abs() for level in "ab"}
+    least = LEAST_ROOM * np.fmax(bound["a"].abs(), bound["b"].abs())
+    without = (side != 0) & (room["b"].where(side > 0, room["a"]) <= least)
+    return [
+        MODEL if of is None and none else maker_of(of) for of, none in zip(_outcomes(table, OWN), without, strict=True)
+    ]
+
+
 class MeasureBeyondRandom(JudgedAtLooks):
     """What is left of every disparity beyond that of random explanations?
 
@@ -206,7 +221,7 @@ class MeasureBeyondRandom(JudgedAtLooks):
     verdict and reason, judged by itself; the first two have the mean difference with its limits. ``random_difference``
     is the one less the other. ``score_a``, ``random_a``, ``upper_bound_a`` and those of ``_b`` are mean scores;
     ``reached_a`` and ``reached_b`` where they stand between both ends. ``outcome`` is what becomes of a disparity
-    beyond random (:func:`outcome_of`), ``made_by`` who makes it (:func:`maker_of`). The margins of metrics count for
+    beyond random (:func:`outcome_of`), ``made_by`` who makes it (:func:`_makers`). The margins of metrics count for
     the scores and beyond random.
 
     Attributes:
@@ -215,7 +230,7 @@ class MeasureBeyondRandom(JudgedAtLooks):
     """
 
     tables: ClassVar[Mapping[str, Contract]] = {"beyond_random": BEYOND_RANDOM}
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     of_kinds: ClassVar[Collection[str]] = ("disparity",)
     minutes: ClassVar[int] = 60
     alone: ClassVar[bool] = True
@@ -263,7 +278,7 @@ class MeasureBeyondRandom(JudgedAtLooks):
                 room = table[f"upper_bound_{level}"] - table[f"random_{level}"]
                 table[f"reached_{level}"] = (table[f"score_{level}"] - table[f"random_{level}"]) / room.where(room != 0)
         table["outcome"] = _outcomes(table, BEYOND)
-        table["made_by"] = [maker_of(outcome) for outcome in _outcomes(table, OWN)]
+        table["made_by"] = _makers(table)
         text = dict.fromkeys((*(f"{name}_reason" for name in parts), "own_verdict", "outcome", "made_by"), "str")
         table = table.reset_index()[BEYOND_RANDOM.schema.names].astype(text)
         return Computed([table], score_notes(study))
