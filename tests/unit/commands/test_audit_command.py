@@ -123,6 +123,20 @@ def test_groups_that_are_too_small_for_a_verdict_are_told(here):
         assert all("women (49)" in note and "men (" not in note.replace("women (", "") for note in found)
 
 
+@pytest.mark.parametrize(("pairs", "copies", "told"), [(5, False, "5"), (40, False, ""), (40, True, "5")])
+def test_too_few_pairs_for_a_verdict_are_told(here, pairs, copies, told):
+    """Pairs with the same text are one cluster, and have one vote."""
+    rows = [
+        {"review": f"{who} brought {pair % 5 if copies else pair} bags", "gender": group, "number": pair}
+        for pair in range(pairs)
+        for who, group in (("She", "women"), ("He", "men"))
+    ]
+    table = pd.DataFrame(rows).assign(rating=[("good", "bad")[row // 2 % 5 % 2] for row in range(2 * pairs)])
+    notes = proposed(Asked(write(table), "model", pair="number", groups=["gender"])).notes
+    found = [note for note in notes if "independent pairs of women and men" in note]
+    assert [note.split()[1] for note in found] == ([told] if told else [])
+
+
 def test_no_file_is_overwritten_and_no_results_are_taken_for_others(here, monkeypatch):
     write(reviews())
     flags = ["evenlight", "audit", "--model", "model", "--texts", "reviews.csv", "--write-only"]

@@ -371,7 +371,7 @@ def test_scores_that_are_all_equal_are_told_once_with_their_column():
 
 def test_the_summary_says_why_nothing_can_be_decided():
     few = judge(cells(1.0, 0.0, units=4), **HOW, cell="metric")
-    assert "2 not decidable: 4 decided pairs are too few" in str(few)
+    assert "2 not decidable: 4 decided pairs are fewer than the 7 it takes" in str(few)
     alone = pairs(20).assign(pair=lambda rows: rows["pair"] + rows["group"])
     assert "since 20 units of a group are fewer than 50" in str(judge(alone, **HOW))
 

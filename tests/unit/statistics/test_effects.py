@@ -20,6 +20,7 @@ from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.arrays.multiple_testing import Looks
 from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, Side
 from evenlight.statistics.comparisons.study import LEAST_TEXTS, Comparison, StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.verdict_tables import circle_notes
 
 STUDY = StudyScores(datasets=[], models={}, explainers=[], metrics={})
 JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=300)
@@ -105,10 +106,13 @@ def test_a_study_by_hand(monkeypatch):
 
 def test_a_margin_beyond_the_range_of_the_scores_is_refused(monkeypatch):
     margin = partial(replace, JUDGING)
+    # Scores of 0.75 to 1.5.
     small = compared(*differences([0.5, -0.25, 0.1] * 9))
-    with pytest.raises(InputError, match=r"^statistics\.smallest_effects\.m0: found 1\.6, .* 1\.5"):
-        judged(monkeypatch, small, judging=margin(smallest_effects={"m0": 1.6}))
-    # It may be too large for some datasets, and where all scores are zero it is no fault.
+    with pytest.raises(InputError, match=r"^statistics\.smallest_effects\.m0: found 0\.8, .* 0\.75 at most"):
+        judged(monkeypatch, small, judging=margin(smallest_effects={"m0": 0.8}))
+    below_zero = compared(np.full((1, 1, 27), 0.5), np.full((1, 1, 27), -0.5))
+    assert judged(monkeypatch, below_zero, judging=margin(smallest_effects={"m0": 0.9}))[0]["wins"].tolist() == [27]
+    # It may be too large for some datasets, and where all scores are equal it is no fault.
     small, wide = compared(*differences([0.5] * 27)), compared(*differences([3.0] * 27), dataset="wide")
     table, *_ = judged(monkeypatch, small, wide, judging=margin(smallest_effects={"m0": 1.6}))
     assert table["ties"].tolist() == [27, 0]
@@ -122,11 +126,34 @@ def test_forms_that_miss_scores_more_often_are_told_with_a_test(monkeypatch):
     a[1, 0, :4], b[1, 0, 2:6] = np.nan, np.nan
     *_, [note] = judged(monkeypatch, compared(a, b))
     assert all(words in note for words in ("'plots'", "in 9 pairs", "in 1 only 'female'"))
-    assert f"p = {binomtest(1, 10).pvalue:.2g}" in note
+    # Of the tests of two metrics one has found it; the other misses as many of each.
+    assert "'m0': in 9 pairs" in note
+    assert f"adjusted p = {2 * binomtest(1, 10).pvalue:.2g}" in note
+    # Two clusters of pairs are no nine votes.
+    clusters = ["one"] * 9 + [f"c{pair}" for pair in range(31)]
+    assert judged(monkeypatch, compared(a, b, clusters=clusters))[2] == []
     # Texts that are no pairs miss no form, and pairs without any score are no sign of either level.
     for more in ({"paired": False}, {}):
         a[0, 0, :9] = b[0, 0, :9] = np.nan
         assert judged(monkeypatch, compared(a, b, **more))[2] == []
+
+
+def test_a_margin_that_cannot_count_is_told(monkeypatch):
+    levels = differences(np.linspace(-0.5, 1, 60))
+    judging = replace(JUDGING, smallest_effects={"m0": 0.1, "m1": 0.1})
+    [note] = judged(monkeypatch, compared(*levels, paired=False), judging=judging)[2]
+    assert note.startswith("dataset 'plots': the margin of 'm0' does not count without pairs")
+    assert judged(monkeypatch, compared(*levels), judging=judging)[2] == []
+
+
+def test_verdicts_that_go_round_in_a_circle_are_told():
+    rows = [("a", "b", 1), ("b", "c", 1), ("a", "c", -1), ("c", "d", 1)]
+    table = pd.DataFrame(rows, columns=["level_a", "level_b", "side"])
+    table = table.assign(dataset="plots", model="small", explainer="lime", metric="gini", factor="gender")
+    [note] = circle_notes(table)
+    assert note.startswith("dataset 'plots', model 'small', explainer 'lime', metric 'gini': verdicts go round")
+    assert [f"'{level}'" in note for level in "abcd"] == [True, True, True, False]
+    assert circle_notes(table.assign(side=[1, 1, 1, 1])) == circle_notes(table.assign(side=[1, 1, 0, 1])) == []
 
 
 def test_a_metric_whose_pairs_are_mostly_ties_is_told(monkeypatch):
@@ -144,13 +171,13 @@ def test_a_metric_whose_pairs_are_mostly_ties_is_told(monkeypatch):
 def test_too_few_decided_pairs_are_told_with_how_many_would_do(monkeypatch):
     row = row_of(monkeypatch, compared(*differences([1.0] * 5 + [0] * 3)))
     assert row[["verdict", "least_decided"]].tolist() == ["not decidable", 6]
-    assert "5 decided pairs" in row["reason"]
+    assert row["reason"] == "5 decided pairs are fewer than the 6 it takes among 1 comparison"
 
 
 def test_a_margin_makes_ties_and_many_ties_are_as_often(monkeypatch):
     a, b = differences(np.r_[np.full(30, 0.5), np.full(170, 0.01)])
     assert judged(monkeypatch, compared(a, b))[0]["wins"].item() == 200
-    row = row_of(monkeypatch, compared(a, b), judging=replace(JUDGING, smallest_effects={"m0": 1.0}))
+    row = row_of(monkeypatch, compared(a, b), judging=replace(JUDGING, smallest_effects={"m0": 0.5}))
     assert (row["wins"], row["ties"], row["verdict"]) == (0, 200, "as often")
     assert row["most_differ"] == pytest.approx(1 - 0.05 ** (1 / 200))
 

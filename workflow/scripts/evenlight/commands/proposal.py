@@ -33,7 +33,8 @@ from evenlight.datasets.importing import import_dataset, reader_of
 from evenlight.models.architectures.trained import Trained
 from evenlight.models.published import Published, published
 from evenlight.statistics.analyses.audit_changes import Filed, digests_of, known_clusters, read_filed
-from evenlight.statistics.comparisons.study import LEAST_TEXTS
+from evenlight.statistics.arrays.exact_tests import least_decided
+from evenlight.statistics.comparisons.study import LEAST_TEXTS, pairs_of
 from evenlight.texts.items import check_explained, forms_of
 
 # Pairs, or texts of each group, that are explained; all of a smaller table. Tokens around a text, at most.
@@ -235,11 +236,32 @@ def _notes_of(study: dict, filed: Filed | None) -> list[str]:
         test = test[test["split"] == "test"]
         read = read_table(units, UNITS)
         check_explained(name, test, np.full(len(test), None), read, compared)
-    if not reader.has_pairs():
-        notes += _too_few_texts(read[read["item_id"].isin(test["item_id"])], compared["comparisons"])
+    of_test = read[read["item_id"].isin(test["item_id"])]
+    if reader.has_pairs():
+        notes += _too_few_pairs(of_test, test.set_index("item_id")["cluster"], config)
+    else:
+        notes += _too_few_texts(of_test, compared["comparisons"])
     if filed is not None:
         notes.append(_new_texts(config["audit"]["baseline"], filed, name, test))
     return [f"note: {note}" for note in notes]
+
+
+def _too_few_pairs(units: pd.DataFrame, cluster: pd.Series, config: Mapping) -> Iterator[str]:
+    """Of groups with too few pairs for a verdict, win what may; pairs of a cluster have one vote."""
+    compared = pairs_of(config["statistics"]["compare"])
+    explainers = len(config["explainers"]) - len(configuration.no_hypotheses(config))
+    size = len(compared) * explainers * len(config["metrics"])
+    least = least_decided(size, config["statistics"]["alpha"])
+    for pair in compared:
+        forms = forms_of(units, pair.factor)
+        a, b = (forms.loc[forms["level"] == level, "unit_id"] for level in pair.levels)
+        votes = forms.loc[forms["unit_id"].isin(np.intersect1d(a, b)), "item_id"].map(cluster).nunique()
+        if votes < least:
+            yield (
+                f"{votes} independent pairs of {' and '.join(pair.levels)} are too few for a verdict among {size:,} "
+                f"comparisons: even where one group wins all, {least} that are not tied are needed; add pairs, or "
+                "compare less"
+            )
 
 
 def _too_few_texts(units: pd.DataFrame, comparisons: Mapping[str, Sequence[Sequence[str]]]) -> Iterator[str]:

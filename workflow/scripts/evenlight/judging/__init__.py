@@ -39,7 +39,7 @@ from evenlight.statistics.comparisons.study import (
     VerdictSettings,
     comparisons_in,
 )
-from evenlight.statistics.comparisons.verdict_tables import missing_notes, tables_of, tied_notes
+from evenlight.statistics.comparisons.verdict_tables import notes_of, tables_of, tied_notes
 from evenlight.statistics.comparisons.verdicts import adjustment_notes
 from evenlight.statistics.comparisons.wins import ALONE
 from evenlight.texts.score_tables import pairs_compared, read_score_table
@@ -195,7 +195,7 @@ def judge(
         *moved_notes(cells),
         *unit_notes(cells),
         *constant_notes(constant, cells),
-        *missing_notes(verdicts, alpha),
+        *notes_of(verdicts, settings),
         *tied_notes(verdicts[~verdicts["metric"].isin(constant)], "margin"),
         *(note.removeprefix("statistics.") for note in adjustment_notes(verdicts, settings, looks)),
         *look_notes(looks, alpha, cells),

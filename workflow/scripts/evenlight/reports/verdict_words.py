@@ -218,12 +218,12 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
 def reasons(cells: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """Why comparisons are not decidable: the same reason once for all numbers of units and comparisons, and its rows.
 
-    >>> few = "decided pairs are too few among 9 comparisons"
+    >>> few = "decided pairs are fewer than the 9 it takes among 9 comparisons"
     >>> [(reason, len(rows)) for reason, rows in reasons(pd.DataFrame({"reason": [f"2 {few}", None, f"4 {few}"]}))]
-    [('2 to 4 decided pairs are too few', 2)]
+    [('2 to 4 decided pairs are fewer than the 9 it takes', 2)]
     """
     there = cells[cells["reason"].notna()]
-    parts = there["reason"].astype(str).str.extract(r"^(?P<units>\d+)? ?(?P<why>.*?)(?: among \d+ comparisons)?$")
+    parts = there["reason"].astype(str).str.extract(r"^(?P<units>\d+)? ?(?P<why>.*?)(?: among \d+ comparisons?)?$")
     told = []
     for why, part in parts.groupby("why", sort=False):
         units = sorted(part["units"].dropna().astype(int).unique())

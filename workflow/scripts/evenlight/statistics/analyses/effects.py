@@ -14,7 +14,7 @@ from evenlight.statistics.comparisons.cells import ModelScores
 from evenlight.statistics.comparisons.compared import read_first
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
-from evenlight.statistics.comparisons.verdict_tables import missing_notes, tables_of, tied_notes
+from evenlight.statistics.comparisons.verdict_tables import notes_of, tables_of, tied_notes
 from evenlight.statistics.comparisons.verdicts import adjustment_notes
 from evenlight.texts.items import check_compared
 
@@ -31,7 +31,7 @@ def effect_tables(
         looks: the interim analyses that are planned, up to this one.
 
     Raises:
-        InputError: a margin is larger than all scores of its metric.
+        InputError: a margin is larger than what scores of its metric differ by.
     """
 
     def read(units: int | None) -> Iterator[ModelScores]:
@@ -40,7 +40,7 @@ def effect_tables(
             yield model
 
     table, counts = tables_of(read, judging, looks)
-    notes = [*missing_notes(table, judging.alpha), *tied_notes(table), *adjustment_notes(table, judging, looks)]
+    notes = [*notes_of(table, judging), *tied_notes(table), *adjustment_notes(table, judging, looks)]
     return table[EFFECTS.schema.names], counts, notes
 
 

@@ -1,6 +1,7 @@
 """The table of comparisons with their effects and verdicts, and what must be noted of it: of any scores."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 import pandas as pd
@@ -10,14 +11,14 @@ from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.arrays.exact_tests import sign_p
 from evenlight.statistics.arrays.intervals import bootstrap_intervals
-from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
+from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks, holm
 from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores
 from evenlight.statistics.comparisons.mean_effects import mean_effects
 from evenlight.statistics.comparisons.study import ALL, CONTROL, VerdictSettings
 from evenlight.statistics.comparisons.verdicts import counts_of_sets, judged
 from evenlight.statistics.comparisons.wins import Counted, Described, LevelScores, counted_wins
 
-# In how many pairs the first level alone has no score, and the second alone.
+# In how many pairs, or clusters of them, the first level alone has no score, and the second alone.
 MISSING = ["missing_a", "missing_b"]
 # Gives the scores of every model: of the present analysis, or of so many units, the first ones.
 Read = Callable[[int | None], Iterable[ModelScores]]
@@ -39,7 +40,7 @@ def tables_of(read: Read, judging: VerdictSettings, looks: Looks = ONE_LOOK) -> 
         looks: the interim analyses that are planned, up to this one. Verdicts hold over all of them.
 
     Raises:
-        InputError: a margin is larger than all scores of its metric.
+        InputError: a margin is larger than what scores of its metric differ by.
     """
 
     present = _counted(read(None), judging, lambda levels: _effect_sizes(levels, judging))
@@ -53,25 +54,66 @@ def tables_of(read: Read, judging: VerdictSettings, looks: Looks = ONE_LOOK) -> 
     return table, counts
 
 
+def notes_of(table: pd.DataFrame, judging: VerdictSettings) -> list[str]:
+    """What a reader must know of comparisons beside their verdicts; the table is that of :func:`tables_of`."""
+    missing = missing_notes(table, judging.alpha)
+    return [*missing, *circle_notes(table), *unused_margin_notes(table, judging.smallest_effects)]
+
+
 def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
-    """Which level misses scores in more pairs, by an exact sign test of the pairs in which one level misses it alone.
+    """Which level misses scores in more pairs, by an exact sign test of those in which one level alone has none.
+
+    One test for all cells of a model in which the same pairs have none; Holm's method adjusts for the tests of a table.
 
     Args:
-        table: comparisons, with ``missing_a`` and ``missing_b``, in how many pairs this level alone has no score.
-        alpha: the level of each test.
+        table: comparisons, with ``missing_a`` and ``missing_b``, in how many pairs, or clusters of them, this level
+            alone has no score.
+        alpha: the level of all tests together.
     """
+    alike = table[table[MISSING].any(axis=1)].groupby(
+        ["dataset", "model", "level_a", "level_b", "unit", *MISSING], sort=False
+    )
+    metrics = table.groupby("dataset")["metric"].nunique()
+    adjusted = holm(sign_p(*np.array([key[-2:] for key, _ in alike]).T)) if len(alike) else []
     notes = []
-    for (dataset, model, a, b, of_a, of_b), cells in table.groupby(
-        ["dataset", "model", "level_a", "level_b", *MISSING], sort=False
-    ):
-        if of_a != of_b and (p := sign_p(of_a, of_b)) <= alpha:
+    for ((dataset, model, a, b, unit, of_a, of_b), cells), p in zip(alike, adjusted, strict=True):
+        if p <= alpha:
             more, other = (a, b) if of_a > of_b else (b, a)
+            named = cells["metric"].unique()
+            of = "" if len(named) == metrics[dataset] else f"{', '.join(map(repr, named))}: "
             notes.append(
-                f"{_place(dataset=dataset, model=model)}in {max(of_a, of_b)} pairs only '{more}' has no score, in "
-                f"{min(of_a, of_b)} only '{other}' (exact sign test, p = {p:.2g}; {len(cells)} cells). Pairs without a "
-                "score do not count: what is missing may depend on how good it would be"
+                f"{_place(dataset=dataset, model=model)}{of}in {max(of_a, of_b)} {unit} only '{more}' has no score, in "
+                f"{min(of_a, of_b)} only '{other}' (exact sign test, adjusted p = {p:.2g}; {len(cells)} cells). What "
+                "has no score does not count: it may depend on how good it would be"
             )
     return notes
+
+
+def circle_notes(table: pd.DataFrame) -> list[str]:
+    """Of three levels or more, where verdicts go round in a circle, as counts of pairs may."""
+    notes = []
+    found = table[table["side"] != 0]
+    for key, cells in found.groupby(["dataset", "model", "explainer", "metric", "factor"], sort=False):
+        better: dict[str, set[str]] = {}
+        for a, b, side in zip(cells["level_a"], cells["level_b"], cells["side"], strict=True):
+            better.setdefault(b if side > 0 else a, set()).add(a if side > 0 else b)
+        try:
+            TopologicalSorter(better).prepare()
+        except CycleError as error:
+            circle = " over ".join(f"'{level}'" for level in error.args[1])
+            place = _place(**dict(zip(("dataset", "model", "explainer", "metric"), key, strict=False)))
+            notes.append(f"{place}verdicts go round in a circle, {circle}: no level is the best of these")
+    return notes
+
+
+def unused_margin_notes(table: pd.DataFrame, margins: Mapping[str, float]) -> list[str]:
+    """Of which metrics the margin does not count, since what is compared has no pairs."""
+    of_texts = table[~table["paired"] & table["metric"].isin([name for name, margin in margins.items() if margin])]
+    return [
+        f"{_place(dataset=dataset)}the margin of {', '.join(map(repr, cells['metric'].unique()))} does not count "
+        "without pairs: any difference of two scores does"
+        for dataset, cells in of_texts.groupby("dataset", sort=False)
+    ]
 
 
 def _place(**names: str) -> str:
@@ -106,29 +148,34 @@ def _counted(
     models: Iterable[ModelScores], judging: VerdictSettings, described: Described | None = None
 ) -> list[Counted]:
     parts: list[Counted] = []
-    seen: dict[str, float] = {}
+    seen: dict[str, tuple[float, float]] = {}
     for model in models:
         parts += counted_wins(_noting(model.explainers, seen), model.designs, judging, described)
     _refuse_margins(judging.smallest_effects, seen)
     return parts
 
 
-def _noting(explainers: Iterable[ExplainerScores], seen: dict[str, float]) -> Iterator[ExplainerScores]:
-    """The same, noting of each metric the largest absolute score that went by."""
+def _noting(explainers: Iterable[ExplainerScores], seen: dict[str, tuple[float, float]]) -> Iterator[ExplainerScores]:
+    """The same, noting of each metric the lowest and the highest score that went by."""
     for scores in explainers:
         for metric, values in zip(scores.metrics, scores.values, strict=True):
-            seen[metric] = max(seen.get(metric, 0.0), float(np.abs(np.nan_to_num(values)).max(initial=0.0)))
+            low, high = seen.get(metric, (np.inf, -np.inf))
+            seen[metric] = (
+                float(np.fmin.reduce(values, None, initial=low)),
+                float(np.fmax.reduce(values, None, initial=high)),
+            )
         yield scores
 
 
-def _refuse_margins(margins: Mapping[str, float], seen: Mapping[str, float]) -> None:
-    """Refuse margins beyond all scores; scores that are all zero are no fault of a margin."""
+def _refuse_margins(margins: Mapping[str, float], seen: Mapping[str, tuple[float, float]]) -> None:
+    """Refuse margins beyond what scores differ by; scores that are all equal are no fault of a margin."""
     for metric, margin in margins.items():
-        if 0 < seen.get(metric, 0.0) < margin:
+        low, high = seen.get(metric, (0.0, 0.0))
+        if 0 < high - low < margin:
             raise InputError(
-                f"statistics.smallest_effects.{metric}: found {margin:g}, but the largest score of the study is "
-                f"{seen[metric]:.3g}, so that pairs would be ties whatever they show; name a smaller margin, in the "
-                "metric's own units, or leave it out"
+                f"statistics.smallest_effects.{metric}: found {margin:g}, but the scores of the study differ by "
+                f"{high - low:.3g} at most, so that every pair would be a tie; name a smaller margin, in the metric's "
+                "own units, or leave it out"
             )
 
 

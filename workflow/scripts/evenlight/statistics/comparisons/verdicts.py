@@ -142,7 +142,8 @@ def _verdicts(table: pd.DataFrame, side: np.ndarray, as_often: np.ndarray, reaso
 def _why_undecidable(table: pd.DataFrame, least: float) -> list[str | None]:
     """Why each comparison of a family could never be found, or None; pairs need ``least`` decided votes."""
     decided = (table["wins"] + table["losses"]).to_numpy(float)
-    few = f"are too few among {len(table)} comparisons"
+    few = f"are fewer than the {least} it takes" if np.isfinite(least) else "are too few"
+    few += f" among {len(table)} comparison{'s' * (len(table) > 1)}"
     # In a column with other reasons None is NaN.
     return [
         f"{count:.0f} decided {unit} {few}" if count < least else reason if isinstance(reason, str) else None

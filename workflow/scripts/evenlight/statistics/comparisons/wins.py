@@ -192,7 +192,8 @@ def _of_pairs(
     benefit_low, benefit_high = net_benefit_limits(wins, losses, votes, level)
     of_a, of_b = (cluster_means(mean_of_known(side), codes) for side in (a, b))
     worst_a, worst_b, _ = counted(in_worst(of_a, of_b, better > 0))
-    there_a, there_b = (~np.isnan(side).all(axis=1) for side in (levels.a, levels.b))
+    there_a, there_b = (~np.isnan(side).all(axis=1).T for side in (levels.a, levels.b))
+    missing_a, missing_b, _ = counted(np.sign(cluster_sums(there_b.astype(float) - there_a, codes)))
     by_seed = np.stack([cluster_means(of_seed, codes) for of_seed in a - b])
     benefits = mean_of_known(better * signs(by_seed, margin), axis=1)
     with np.errstate(invalid="ignore"):
@@ -206,8 +207,8 @@ def _of_pairs(
         "most_differ": share_limits(decided, votes, level)[1],
         **{"worst_a": worst_a, "worst_b": worst_b, "reason": None},
         "seeds_agree": (np.sign(benefits) == np.sign(net_benefit)).sum(axis=0),
-        # Pairs in which this level alone has no score.
-        **{"missing_a": (~there_a & there_b).sum(axis=1), "missing_b": (there_a & ~there_b).sum(axis=1)},
+        # Votes of pairs, or of most in a cluster, in which this level alone has no score.
+        **{"missing_a": missing_a, "missing_b": missing_b},
         **_p_values(side_p(wins, losses), side_p(worst_a, worst_b), benefits),
         "p_as_often": as_often_p(wins, losses, votes, judging.as_often_bound),
     }
