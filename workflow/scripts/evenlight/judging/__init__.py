@@ -27,7 +27,7 @@ from evenlight.judging.arguments import (
     whole,
 )
 from evenlight.judging.cells import Cells, unit_notes
-from evenlight.reports.verdict_words import SCORED, describe_counts, reasons, sentences
+from evenlight.reports.verdict_words import SCORED, describe_apart, describe_counts, reasons, sentences
 from evenlight.statistics.arrays.multiple_testing import OBRIEN_FLEMING, POCOCK, Looks
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
@@ -243,13 +243,16 @@ def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
     if len(verdicts) == 1:
         (row,) = verdicts.itertuples()
         why = f", since {row.reason}" if pd.notna(row.reason) else ""
-        return f"{sentences(row, 1, SCORED)[0]} The verdict is “{row.verdict}”{why}."
+        apart = f" {describe_apart(row, SCORED)}" if row.apart else ""
+        return f"{sentences(row, 1, SCORED)[0]}{apart} The verdict is “{row.verdict}”{why}."
     asked = verdicts[verdicts["family"] != EXPLORATORY] if PRIMARY in set(verdicts["family"]) else verdicts
     kind = "primary " if len(asked) < len(verdicts) else ""
     named, alike = int((asked["side"] != 0).sum()), int((asked["verdict"] == AS_OFTEN).sum())
     still = f"{len(asked) - named - alike:,} {'is' if len(asked) - named - alike == 1 else 'are'} open"
     why = [f"; {len(rows):,} not decidable: {reason}" for reason, rows in reasons(asked)]
+    apart = int(asked.loc[asked["side"] != 0, "apart"].sum())
+    other = f" In {apart:,} of those that name a group the mean is better for the other one." if apart else ""
     return (
         f"{describe_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in "
-        f"{alike:,}; {still}, which does not show that groups are alike{''.join(why)}."
+        f"{alike:,}; {still}, which does not show that groups are alike{''.join(why)}.{other}"
     )

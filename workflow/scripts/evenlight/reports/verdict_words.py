@@ -180,7 +180,6 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
     better, whether the mean points the other way, and all else.
     """
     first = row.net_benefit >= 0
-    worse = row.level_b if first else row.level_a
     # Limits are those of the first level.
     low, high = (row.family_low, row.family_high) if first else (1 - row.family_high, 1 - row.family_low)
     counts = won((row.level_a, row.level_b), row.wins, row.losses, row.ties, row.share, row.unit, words)
@@ -197,7 +196,7 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
         limit = f"; in at least {of_hundred(low, high)[0]} of 100 {further}{', ' * bool(considered)}{considered}"
         said.append(f"{capitalised(counts)}{limit if row.wins + row.losses else ''}.")
     if row.apart:
-        said.append(f"Yet the mean is {words.better} for “{worse}”.")
+        said.append(describe_apart(row, words))
     if row.unit not in ALONE and (most := of_hundred(0, row.most_differ)[1]) < 100:
         said.append(
             f"At most {most} of 100 further {row.unit} differ by more than the margin, {three_digits(row.margin)}."
@@ -213,6 +212,11 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
     if pd.notna(row.look):
         said.append(f"First found by interim analysis {row.look:.0f}.")
     return said
+
+
+def describe_apart(row, words: Words = EXPLAINED) -> str:
+    """That the mean points the other way than wins, of a row where it does."""
+    return f"Yet the mean is {words.better} for “{row.level_b if row.net_benefit >= 0 else row.level_a}”."
 
 
 def reasons(cells: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

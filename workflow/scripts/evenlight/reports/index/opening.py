@@ -9,7 +9,16 @@ import pandas as pd
 from evenlight.core.factors import CHANGED
 from evenlight.core.kinds import EFFECTS, SCORES, TEXT, TOKENS
 from evenlight.reports.index.comparisons import Judged, number
-from evenlight.reports.verdict_words import EXPLAINED, SCORED, at_least, by_sign, describe_counts, legend_of, won
+from evenlight.reports.verdict_words import (
+    EXPLAINED,
+    SCORED,
+    at_least,
+    by_sign,
+    describe_apart,
+    describe_counts,
+    legend_of,
+    won,
+)
 from evenlight.statistics.analyses.beyond_random import EXPLAINER, MODEL, PERSISTS, REVERSED
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
@@ -163,7 +172,7 @@ def _times(count: int) -> str:
 
 
 def _clearest(row: pd.Series, judged: Judged) -> str:
-    """The comparison whose verdict is clearest, and what further texts would show."""
+    """The comparison whose verdict is clearest, what further texts would show, and where the mean points apart."""
     several = max(len(judged.models), len(judged.datasets)) > 1
     where = f", for {place}" if several and (place := judged.place(row.dataset, row.model)) else ""
     words = judged.words_of(row)
@@ -180,14 +189,13 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
     if (row.dataset, row.model) in judged.guessing:
         said = f"Do not rely on this, as the model may have learnt nothing: {said}"
     low = row.family_low if row.side > 0 else 1 - row.family_high
-    if pd.isna(low):
-        return said
-    of, what = (100, " draws") if row.unit in ALONE else (row.wins + row.losses, "")
-    what = f" {row.unit} that are no tie" if row.unit not in ALONE and row.ties else what
-    # As a limit is: rounded downwards, but for what is no more than rounding.
-    return (
-        f"{said} If you draw new {judged.texts}, expect on average at least {int(low * of + 1e-9):,} of {of:,}{what}."
-    )
+    if pd.notna(low):
+        of, what = (100, " draws") if row.unit in ALONE else (row.wins + row.losses, "")
+        what = f" {row.unit} that are no tie" if row.unit not in ALONE and row.ties else what
+        # As a limit is: rounded downwards, but for what is no more than rounding.
+        least = f"{int(low * of + 1e-9):,} of {of:,}{what}"
+        said += f" If you draw new {judged.texts}, expect on average at least {least}."
+    return f"{said} {describe_apart(row, words)}" if row.apart else said
 
 
 def _what(row: pd.Series) -> str:
