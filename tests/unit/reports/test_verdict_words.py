@@ -23,6 +23,7 @@ ROW = {
     **{"units_a": 26, "units_b": 26, "wins": 3, "losses": 22, "ties": 1, "share": 0.12, "net_benefit": -19 / 26},
     **{"family_low": 0.011, "family_high": 0.359, "most_differ": 0.991, "margin": 0.02, "reason": None, "look": None},
     **{"apart": False, "difference": -0.25, "difference_low": -0.4, "difference_high": -0.1, "cliffs_delta": -0.5},
+    **{"standardised": -0.31234, "standardised_low": -0.6, "standardised_high": -0.02},
     **{"repeated": "trainings", "p_adjusted": 0.0012, "p_as_often_adjusted": 1.0},
     **{"worst_side": 0, "worst_a": 0, "worst_b": 0},
     **{"seeds": 1, "seeds_agree": 1, "left_out_seeds": "", "robustness": NAN, "robustness_significance": NAN},
@@ -34,7 +35,13 @@ def said(**changes) -> str:
 
 
 def test_a_row_is_told_from_the_side_that_wins():
-    parts = "In 22 of 26 pairs “female”", "better (3 worse, 1 tie)", "at least 64 of 100", "140", "−0.25 [−0.4, −0.1]"
+    parts = (
+        "In 22 of 26 pairs “female”",
+        "better (3 worse, 1 tie)",
+        "at least 64 of 100",
+        "140",
+        "−0.25 [−0.4, −0.1], −0.312 [−0.6, −0.02] standard deviations.",
+    )
     assert said() == says(*parts)
     assert "seeds agree" not in said()
 
@@ -42,9 +49,10 @@ def test_a_row_is_told_from_the_side_that_wins():
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
+        ({"standardised": NAN}, "−0.25 [−0.4, −0.1]."),
         ({"apart": True}, "better for “male”"),
         ({"look": 2.0}, "interim analysis 2"),
-        ({"difference_high": float("inf")}, "[−0.4, ∞]. Without a limit"),
+        ({"difference_high": float("inf"), "standardised": NAN}, "[−0.4, ∞]. Without a limit"),
         ({"reason": "5 decided pairs are too few"}, "Not decidable: 5 decided pairs"),
         ({"worst_side": 1, "worst_a": 9, "worst_b": 1}, "9 against 1 pairs"),
         ({"worst_side": -1, "worst_a": 1, "worst_b": 9}, "9 against 1 pairs"),

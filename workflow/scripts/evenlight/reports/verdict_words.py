@@ -253,7 +253,11 @@ def _of_worst(row, words: Words) -> str:
 
 
 def _of_mean(row) -> str:
-    difference = difference_of(row).replace("\xa0", " ")
+    difference = difference_of(row)
+    if pd.notna(row.standardised):
+        ends = row.standardised_low, row.standardised_high
+        difference += f", {bracketed(row.standardised, *ends, three_digits)} standard deviations"
+    difference = difference.replace("\xa0", " ")
     said = f"Mean difference of the scores, “{row.level_a}” less “{row.level_b}”: {difference}."
     if np.isinf([row.difference_low, row.difference_high]).any():
         said += " Without a limit a mean is decided by very few scores."
