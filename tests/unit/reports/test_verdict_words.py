@@ -10,6 +10,7 @@ from evenlight.reports.pages.effects import effect_cell
 from evenlight.reports.verdict_words import (
     SCORED,
     describe_scope,
+    how_sure,
     legend_of,
     sentences,
     sign_of,
@@ -28,6 +29,8 @@ ROW = {
     **{"worst_side": 0, "worst_a": 0, "worst_b": 0},
     **{"seeds": 1, "seeds_agree": 1, "left_out_seeds": "", "robustness": NAN, "robustness_significance": NAN},
 }
+
+RETRAINED = {"seeds": 8, "seeds_agree": 5, "retraining_side": 0, "seeds_needed": 6}
 
 
 def said(**changes) -> str:
@@ -56,7 +59,19 @@ def test_a_row_is_told_from_the_side_that_wins():
         ({"reason": "5 decided pairs are too few"}, "Not decidable: 5 decided pairs"),
         ({"worst_side": 1, "worst_a": 9, "worst_b": 1}, "9 against 1 pairs"),
         ({"worst_side": -1, "worst_a": 1, "worst_b": 9}, "9 against 1 pairs"),
-        ({"seeds": 3, "seeds_agree": 2, "retraining_side": 0, "seeds_needed": 12}, "2 of 3 seeds"),
+        (
+            RETRAINED | {"seeds": 3, "seeds_agree": 2},
+            "2 of 3 seeds agree; a claim across retraining takes 6 seeds or more.",
+        ),
+        (
+            RETRAINED,
+            "5 of 8 seeds agree; a claim across retraining takes 6 seeds or more, and these do not agree enough.",
+        ),
+        (RETRAINED | {"seeds_needed": pd.NA}, "5 of 8 seeds agree."),
+        (
+            RETRAINED | {"retraining_side": 1, "p_retraining_adjusted": 0.01},
+            "more trainings than not have it for “male”",
+        ),
         ({"wins": 0, "losses": 0, "ties": 26, "net_benefit": 0.0}, "In 0 of 26 pairs “male”"),
     ],
 )
@@ -88,6 +103,24 @@ def test_of_a_table_of_scores_nobody_says_that_models_were_trained_or_texts_read
         assert told == says("2 of 3 repetitions", "12 repetitions", "repetition 4")
         assert describe_scope(pd.DataFrame([row])) == says("repetitions", "units")
     assert "repetition" not in describe_scope(pd.DataFrame([ROW | SCORED_ELSEWHERE]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "part"),
+    [
+        ({"seeds_needed": [6, 6]}, " A claim across retraining takes 6 seeds or more."),
+        ({"family": ["exploratory", "primary"]}, " 6 seeds or more for what was named beforehand, and 9 for the rest."),
+        ({"repeated": ["draws", "trainings"]}, " A claim across retraining takes 6 seeds or more."),
+        ({"repeated": "repetitions"}, ""),
+        ({"seeds": [1, 3]}, ""),
+        ({"seeds_needed": pd.NA}, ""),
+    ],
+)
+def test_of_models_that_were_trained_once_it_is_said_how_many_seeds_a_claim_takes(columns, part):
+    rows = pd.DataFrame([ROW, ROW]).assign(family="study", adjusted_by="holm", seeds_needed=[9, 6])
+    told = how_sure(rows.assign(**columns).astype({"seeds_needed": "Int64"}), 0.05)
+    assert told.endswith(part)
+    assert ("claim across" in told) == bool(part)
 
 
 def test_a_cell_shows_its_sign_and_its_counts():

@@ -20,6 +20,7 @@ from evenlight.statistics.comparisons.study import (
     REPEATS,
     REPETITIONS,
     STUDY,
+    TRAININGS,
     UNDECIDABLE,
     UNDECIDED,
     Comparison,
@@ -266,12 +267,26 @@ def _of_mean(row) -> str:
 
 def _of_repetitions(row) -> str:
     repeated = REPETITIONS[row.repeated]
-    said = f"{row.seeds_agree} of {row.seeds} {repeated.one}s agree; "
+    said = f"{row.seeds_agree} of {row.seeds} {repeated.one}s agree"
     if row.retraining_side:
         better = row.level_a if row.retraining_side > 0 else row.level_b
         p = f"adjusted p {row.p_retraining_adjusted:.2g}"
-        return f"{said}more {row.repeated} than not have it for “{better}” ({p})."
-    return f"{said}a claim across {repeated.across} takes {row.seeds_needed} {repeated.one}s or more."
+        return f"{said}; more {row.repeated} than not have it for “{better}” ({p})."
+    if pd.isna(row.seeds_needed):
+        return f"{said}."
+    why = ", and these do not agree enough" if row.seeds >= row.seeds_needed else ""
+    return f"{said}; a claim across {repeated.across} takes {row.seeds_needed} {repeated.one}s or more{why}."
+
+
+def _of_one_training(effects: pd.DataFrame) -> str:
+    """How many seeds a claim across retraining takes, where models were trained once, so that no row says it."""
+    # Primary comparisons come before exploratory ones.
+    rows = effects[effects["repeated"] == TRAININGS].sort_values("family", ascending=False)
+    needed = rows["seeds_needed"].dropna().unique()
+    if rows["seeds"].max() > 1 or not len(needed):
+        return ""
+    apart = f" for what was named beforehand, and {needed[-1]} for the rest" if len(needed) > 1 else ""
+    return f" A claim across retraining takes {needed[0]} seeds or more{apart}."
 
 
 class Least(NamedTuple):
@@ -346,7 +361,7 @@ def how_sure(effects: pd.DataFrame, alpha: float) -> str:
     )
     alone = effects.loc[effects["unit"].isin(ALONE), "unit"]
     said += f"Of {alone.iloc[0]} without pairs this is asymptotic. " if len(alone) else ""
-    return said + describe_scope(effects)
+    return said + describe_scope(effects) + _of_one_training(effects)
 
 
 def describe_scope(effects: pd.DataFrame) -> str:
