@@ -376,16 +376,28 @@ def test_the_summary_says_why_nothing_can_be_decided():
     assert "since 20 units of a group are fewer than 50" in str(judge(alone, **HOW))
 
 
-@pytest.mark.parametrize("metrics", [["one"], ["one", "two"]])
-def test_the_summary_says_where_the_mean_points_the_other_way(metrics):
+@pytest.mark.parametrize(
+    ("metrics", "other", "worst"),
+    [
+        (["one"], "“female”", "“male” has this study's worst tenth of scores more often, 8 against 0 pairs."),
+        (
+            ["one", "two"],
+            "the other one",
+            "In 1 of 2 comparisons one group has this study's worst tenth of scores more",
+        ),
+    ],
+)
+def test_the_summary_says_where_the_mean_points_the_other_way_and_who_has_the_worst_scores(metrics, other, worst):
     """The first group wins often by a little, and loses seldom by much."""
     rows = [(f"u{unit}", group, (unit >= 8) - 9 * (unit < 8)) for unit in range(40) for group in GROUPS]
     table = pd.DataFrame(rows, columns=["pair", "group", "one"]).assign(two=0.0)
     table.loc[table["group"] == "female", "one"] = 0
     said = str(judge(table, **HOW | {"score": metrics}))
-    assert "mean is better for " + ("“female”" if len(metrics) == 1 else "the other one") in said
+    assert said == says(f"mean is better for {other}", worst)
     table["one"] = table["one"].clip(-1)
     assert "mean" not in str(judge(table, **HOW | {"score": metrics}))
+    table["one"] = 0
+    assert "worst" not in str(judge(table, **HOW | {"score": metrics}))
 
 
 def test_texts_of_another_model_are_no_units_without_a_partner():

@@ -268,6 +268,17 @@ def test_a_mean_that_points_the_other_way_is_said_after_the_counts_and_first_of_
     assert "mean is better" not in audit["opening"][0]
 
 
+@pytest.mark.parametrize("verdict", ["female more often", "as often", "undecided"])
+def test_the_answer_says_who_has_the_worst_scores(study, effects, verdict):
+    """Of one question also in how many pairs."""
+    cells = with_verdicts(effects, verdict).assign(worst_side=[1, -1, -1, 0], worst_a=7, worst_b=1)
+    for rows, said in ((cells, "3 of 4 questions"), (cells[:1], "“male” has"), (cells[3:], "")):
+        answer = study.audit(rows, texts=False)["opening"][0]
+        assert (says(said, "worst tenth of scores more often") == answer) == bool(said)
+    assert study.audit(cells, texts=False)["opening"][0].endswith(": “male” once, “female” twice.")
+    assert study.audit(cells[:1], texts=False)["opening"][0].endswith("7 against 1 pairs.")
+
+
 def test_the_first_lines_say_what_is_found_ruled_out_and_open(study, effects, snapshot):
     reason = "4 decided pairs are too few among 4 comparisons"
     cells = with_verdicts(effects, ["male more often", "as often", "undecided", "not decidable"])

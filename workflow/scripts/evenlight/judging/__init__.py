@@ -27,7 +27,7 @@ from evenlight.judging.arguments import (
     whole,
 )
 from evenlight.judging.cells import Cells, unit_notes
-from evenlight.reports.verdict_words import SCORED, describe_apart, describe_counts, reasons, sentences
+from evenlight.reports.verdict_words import SCORED, describe_apart, describe_counts, describe_worst, reasons, sentences
 from evenlight.statistics.arrays.multiple_testing import OBRIEN_FLEMING, POCOCK, Looks
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
@@ -239,14 +239,16 @@ def _span(counts: np.ndarray) -> str:
 
 
 def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
-    """What is shown, and what is open, and why; of one comparison all of that."""
+    """What is shown, and what is open, and why; who has the worst scores more often. Of one comparison all of that."""
+    asked = verdicts[verdicts["family"] != EXPLORATORY] if PRIMARY in set(verdicts["family"]) else verdicts
+    kind = "primary " if len(asked) < len(verdicts) else ""
+    worst = describe_worst(asked, f"{kind}comparison", SCORED)
+    worst = f" {worst}" if worst else ""
     if len(verdicts) == 1:
         (row,) = verdicts.itertuples()
         why = f", since {row.reason}" if pd.notna(row.reason) else ""
         apart = f" {describe_apart(row, SCORED)}" if row.apart else ""
-        return f"{sentences(row, 1, SCORED)[0]}{apart} The verdict is “{row.verdict}”{why}."
-    asked = verdicts[verdicts["family"] != EXPLORATORY] if PRIMARY in set(verdicts["family"]) else verdicts
-    kind = "primary " if len(asked) < len(verdicts) else ""
+        return f"{sentences(row, 1, SCORED)[0]}{apart} The verdict is “{row.verdict}”{why}.{worst}"
     named, alike = int((asked["side"] != 0).sum()), int((asked["verdict"] == AS_OFTEN).sum())
     still = f"{len(asked) - named - alike:,} {'is' if len(asked) - named - alike == 1 else 'are'} open"
     why = [f"; {len(rows):,} not decidable: {reason}" for reason, rows in reasons(asked)]
@@ -254,5 +256,5 @@ def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
     other = f" In {apart:,} of those that name a group the mean is better for the other one." if apart else ""
     return (
         f"{describe_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in "
-        f"{alike:,}; {still}, which does not show that groups are alike{''.join(why)}.{other}"
+        f"{alike:,}; {still}, which does not show that groups are alike{''.join(why)}.{other}{worst}"
     )

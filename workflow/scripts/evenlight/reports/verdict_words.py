@@ -24,6 +24,7 @@ from evenlight.statistics.comparisons.study import (
     UNDECIDABLE,
     UNDECIDED,
     Comparison,
+    comparisons_in,
     repeated_in,
 )
 from evenlight.statistics.comparisons.wins import ALONE, PAIRS
@@ -235,6 +236,46 @@ def reasons(cells: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         few = " to ".join(str(count) for count in dict.fromkeys((units[0], units[-1]))) + " " if units else ""
         told.append((f"{few}{why}", there.loc[part.index]))
     return told
+
+
+def describe_worst(asked: pd.DataFrame, what: str, words: Words) -> str:
+    """In how many comparisons one group has the worst scores more often, and which; empty where none has.
+
+    ``what`` is what a comparison is called.
+    """
+    found = asked[asked["worst_side"] != 0]
+    if found.empty:
+        return ""
+    if len(asked) == 1:
+        return _of_worst(found.iloc[0], words)
+    return (
+        f"In {len(found):,} of {len(asked):,} {what}s one group has this study's {words.worst} tenth of scores more "
+        f"often{for_whom(found, 'worst_side')}."
+    )
+
+
+def for_whom(found: pd.DataFrame, side: str = "side") -> str:
+    """How often this column names which group, where there are two groups.
+
+    >>> for_whom(pd.DataFrame({"factor": "gender", "level_a": "male", "level_b": "female", "side": [1, -1, -1]}))
+    ': “male” once, “female” twice'
+    """
+    pairs = comparisons_in(found)
+    if len(pairs) > 1:
+        return ""
+    counts = {pairs[0].level_a: int((found[side] > 0).sum()), pairs[0].level_b: int((found[side] < 0).sum())}
+    if len(found) in counts.values():
+        return f": “{max(counts, key=lambda level: counts[level])}”" + (" each time" if len(found) > 1 else "")
+    return ": " + ", ".join(f"“{level}” {_times(count)}" for level, count in counts.items())
+
+
+def _times(count: int) -> str:
+    """How often, in words.
+
+    >>> _times(1), _times(1200)
+    ('once', '1,200 times')
+    """
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
 def without_seeds(row) -> str:
