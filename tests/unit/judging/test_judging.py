@@ -240,6 +240,9 @@ def test_how_sure_verdicts_are_is_said_where_there_can_be_any():
     alone = pairs(60).assign(pair=lambda rows: rows["pair"] + rows["group"])
     told = [str(judge(table, **HOW)) for table in (pairs(), alone, pairs(3))]
     assert [re.findall(r"at most (about )?5%", text) for text in told] == [[""], ["about "], []]
+    primary = str(judge(cells(0, 0), **HOW, cell="metric", primary={"metric": ["m0"]}))
+    assert primary == says("at most 5%, those named beforehand and the others apart, and they hold")
+    assert "apart" not in told[0]
 
 
 def test_a_table_whose_columns_are_all_taken_is_told_to_number_its_rows():

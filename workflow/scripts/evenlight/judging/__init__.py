@@ -27,7 +27,15 @@ from evenlight.judging.arguments import (
     whole,
 )
 from evenlight.judging.cells import Cells, unit_notes
-from evenlight.reports.verdict_words import SCORED, describe_apart, describe_counts, describe_worst, reasons, sentences
+from evenlight.reports.verdict_words import (
+    SCORED,
+    describe_apart,
+    describe_counts,
+    describe_worst,
+    families_apart,
+    reasons,
+    sentences,
+)
 from evenlight.statistics.arrays.multiple_testing import OBRIEN_FLEMING, POCOCK, Looks
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
@@ -72,8 +80,9 @@ class Judgement:
         if (self.verdicts["verdict"] != UNDECIDABLE).any():
             most = f"{'about ' if self.verdicts['unit'].isin(ALONE).any() else ''}{self.settings.alpha:.0%}"
             said.append(
-                f"The chance that any of these verdicts names a wrong group is at most {most}, and they hold for "
-                f"further {' or '.join(dict.fromkeys(self.verdicts['unit']))} like these."
+                f"The chance that any of these verdicts names a wrong group is at most {most}"
+                f"{families_apart(self.verdicts)}, and they hold for further "
+                f"{' or '.join(dict.fromkeys(self.verdicts['unit']))} like these."
             )
         return "\n".join(said)
 

@@ -392,13 +392,17 @@ def describe_adjustment(table: pd.DataFrame) -> str:
     )
 
 
+def families_apart(effects: pd.DataFrame) -> str:
+    """That two families of comparisons have the level each, in an insertion behind a comma; empty of one family."""
+    return ", those named beforehand and the others apart" if effects["family"].nunique() > 1 else ""
+
+
 def how_sure(effects: pd.DataFrame, alpha: float) -> str:
     """How often verdicts on these comparisons are wrong, at most, and for what they hold."""
-    apart = ", those named beforehand and the others apart" if effects["family"].nunique() > 1 else ""
     said = (
-        f"Over all comparisons of the study{apart}, the chance that any verdict names a group that is not better more "
-        f"often is at most {alpha:.0%}. {describe_adjustment(effects)} The chance that any “as often” is wrong is at "
-        f"most {alpha:.0%}, too, by itself. "
+        f"Over all comparisons of the study{families_apart(effects)}, the chance that any verdict names a group that "
+        f"is not better more often is at most {alpha:.0%}. {describe_adjustment(effects)} The chance that any “as "
+        f"often” is wrong is at most {alpha:.0%}, too, by itself. "
     )
     alone = effects.loc[effects["unit"].isin(ALONE), "unit"]
     said += f"Of {alone.iloc[0]} without pairs this is asymptotic. " if len(alone) else ""
