@@ -129,5 +129,7 @@ def test_a_cell_shows_its_sign_and_its_counts():
     assert cell.background == sign_of("female more often", -1, "male", "female")[1]
     legend = legend_of([Comparison("gender", "male", "female")], 0.2)
     assert cell.background in {example.background for example, _ in legend}
+    told = {example.text: meaning for example, meaning in legend}
+    assert (told["?"], told["–"]) == (says("undecided", "too even"), says("not decidable, whoever wins"))
     undecided = effect_cell(SimpleNamespace(**ROW | {"verdict": "undecided", "side": 0}), 140)
     assert (undecided.text, undecided.bold) == ("? 3–22–1", False)

@@ -106,10 +106,10 @@ def legend_of(
             for letter, colour, name in zip((first, second), colours, named, strict=True)
         ),
         (Cell("=", background=EQUAL), f"as often: the surplus of wins is within {100 * bound:.0f} of 100 pairs"),
-        (Cell("?", background=GREY), "undecided: too few units to tell"),
+        (Cell("?", background=GREY), "undecided: wins and losses are too even, or too few, to tell"),
         (
             Cell("–", background=GREY),
-            "not decidable: too few pairs that differ by more than the margin, or too few units of a group",
+            "not decidable, whoever wins: too few pairs differ by more than the margin, or a group has too few units",
         ),
         *numbers,
     ]
