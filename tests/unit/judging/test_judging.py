@@ -240,6 +240,9 @@ def test_how_sure_verdicts_are_is_said_where_there_can_be_any():
     alone = pairs(60).assign(pair=lambda rows: rows["pair"] + rows["group"])
     told = [str(judge(table, **HOW)) for table in (pairs(), alone, pairs(3))]
     assert [re.findall(r"at most (about )?5%", text) for text in told] == [[""], ["about "], []]
+    primary = str(judge(cells(0, 0), **HOW, cell="metric", primary={"metric": ["m0"]}))
+    assert primary == says("at most 5%, those named beforehand and the others apart, and they hold")
+    assert "apart" not in told[0]
 
 
 def test_a_table_whose_columns_are_all_taken_is_told_to_number_its_rows():
@@ -374,6 +377,30 @@ def test_the_summary_says_why_nothing_can_be_decided():
     assert "2 not decidable: 4 decided pairs are fewer than the 7 it takes" in str(few)
     alone = pairs(20).assign(pair=lambda rows: rows["pair"] + rows["group"])
     assert "since 20 units of a group are fewer than 50" in str(judge(alone, **HOW))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "other", "worst"),
+    [
+        (["one"], "“female”", "“male” has this study's worst tenth of scores more often, 8 against 0 pairs."),
+        (
+            ["one", "two"],
+            "the other one",
+            "In 1 of 2 comparisons one group has this study's worst tenth of scores more",
+        ),
+    ],
+)
+def test_the_summary_says_where_the_mean_points_the_other_way_and_who_has_the_worst_scores(metrics, other, worst):
+    """The first group wins often by a little, and loses seldom by much."""
+    rows = [(f"u{unit}", group, (unit >= 8) - 9 * (unit < 8)) for unit in range(40) for group in GROUPS]
+    table = pd.DataFrame(rows, columns=["pair", "group", "one"]).assign(two=0.0)
+    table.loc[table["group"] == "female", "one"] = 0
+    said = str(judge(table, **HOW | {"score": metrics}))
+    assert said == says(f"mean is better for {other}", worst)
+    table["one"] = table["one"].clip(-1)
+    assert "mean" not in str(judge(table, **HOW | {"score": metrics}))
+    table["one"] = 0
+    assert "worst" not in str(judge(table, **HOW | {"score": metrics}))
 
 
 def test_texts_of_another_model_are_no_units_without_a_partner():

@@ -257,11 +257,26 @@ def test_it_is_said_how_often_texts_were_judged_and_at_which_level(study):
     assert describe_analyses([], judged) == []
 
 
-def test_a_mean_that_points_the_other_way_is_said_after_the_counts(study, effects):
-    apart = effects.assign(apart=[True, False, False, False])
-    first, second = study.audit(apart, texts=False)["comparisons"][:2]
+def test_a_mean_that_points_the_other_way_is_said_after_the_counts_and_first_of_all(study, effects, audit):
+    content = study.audit(effects.assign(apart=[True, False, False, False]), texts=False)
+    first, second = content["comparisons"][:2]
     assert "better for “female”" in first["said"][1]
     assert "mean is better" not in " ".join(second["said"])
+    assert content["opening"][0] == says(
+        "better than those of “female”", "expect", "mean is better for “female”", "In 2"
+    )
+    assert "mean is better" not in audit["opening"][0]
+
+
+@pytest.mark.parametrize("verdict", ["female more often", "as often", "undecided"])
+def test_the_answer_says_who_has_the_worst_scores(study, effects, verdict):
+    """Of one question also in how many pairs."""
+    cells = with_verdicts(effects, verdict).assign(worst_side=[1, -1, -1, 0], worst_a=7, worst_b=1)
+    for rows, said in ((cells, "3 of 4 questions"), (cells[:1], "“male” has"), (cells[3:], "")):
+        answer = study.audit(rows, texts=False)["opening"][0]
+        assert (says(said, "worst tenth of scores more often") == answer) == bool(said)
+    assert study.audit(cells, texts=False)["opening"][0].endswith(": “male” once, “female” twice.")
+    assert study.audit(cells[:1], texts=False)["opening"][0].endswith("7 against 1 pairs.")
 
 
 def test_the_first_lines_say_what_is_found_ruled_out_and_open(study, effects, snapshot):

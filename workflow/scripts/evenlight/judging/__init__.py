@@ -27,7 +27,15 @@ from evenlight.judging.arguments import (
     whole,
 )
 from evenlight.judging.cells import Cells, unit_notes
-from evenlight.reports.verdict_words import SCORED, describe_counts, reasons, sentences
+from evenlight.reports.verdict_words import (
+    SCORED,
+    describe_apart,
+    describe_counts,
+    describe_worst,
+    families_apart,
+    reasons,
+    sentences,
+)
 from evenlight.statistics.arrays.multiple_testing import OBRIEN_FLEMING, POCOCK, Looks
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
@@ -72,8 +80,9 @@ class Judgement:
         if (self.verdicts["verdict"] != UNDECIDABLE).any():
             most = f"{'about ' if self.verdicts['unit'].isin(ALONE).any() else ''}{self.settings.alpha:.0%}"
             said.append(
-                f"The chance that any of these verdicts names a wrong group is at most {most}, and they hold for "
-                f"further {' or '.join(dict.fromkeys(self.verdicts['unit']))} like these."
+                f"The chance that any of these verdicts names a wrong group is at most {most}"
+                f"{families_apart(self.verdicts)}, and they hold for further "
+                f"{' or '.join(dict.fromkeys(self.verdicts['unit']))} like these."
             )
         return "\n".join(said)
 
@@ -239,17 +248,22 @@ def _span(counts: np.ndarray) -> str:
 
 
 def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
-    """What is shown, and what is open, and why; of one comparison all of that."""
+    """What is shown, and what is open, and why; who has the worst scores more often. Of one comparison all of that."""
+    asked = verdicts[verdicts["family"] != EXPLORATORY] if PRIMARY in set(verdicts["family"]) else verdicts
+    kind = "primary " if len(asked) < len(verdicts) else ""
+    worst = describe_worst(asked, f"{kind}comparison", SCORED)
+    worst = f" {worst}" if worst else ""
     if len(verdicts) == 1:
         (row,) = verdicts.itertuples()
         why = f", since {row.reason}" if pd.notna(row.reason) else ""
-        return f"{sentences(row, 1, SCORED)[0]} The verdict is “{row.verdict}”{why}."
-    asked = verdicts[verdicts["family"] != EXPLORATORY] if PRIMARY in set(verdicts["family"]) else verdicts
-    kind = "primary " if len(asked) < len(verdicts) else ""
+        apart = f" {describe_apart(row, SCORED)}" if row.apart else ""
+        return f"{sentences(row, 1, SCORED)[0]}{apart} The verdict is “{row.verdict}”{why}.{worst}"
     named, alike = int((asked["side"] != 0).sum()), int((asked["verdict"] == AS_OFTEN).sum())
     still = f"{len(asked) - named - alike:,} {'is' if len(asked) - named - alike == 1 else 'are'} open"
     why = [f"; {len(rows):,} not decidable: {reason}" for reason, rows in reasons(asked)]
+    apart = int(asked.loc[asked["side"] != 0, "apart"].sum())
+    other = f" In {apart:,} of those that name a group the mean is better for the other one." if apart else ""
     return (
         f"{describe_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in "
-        f"{alike:,}; {still}, which does not show that groups are alike{''.join(why)}."
+        f"{alike:,}; {still}, which does not show that groups are alike{''.join(why)}.{other}{worst}"
     )

@@ -20,9 +20,11 @@ from evenlight.statistics.comparisons.study import (
     REPEATS,
     REPETITIONS,
     STUDY,
+    TRAININGS,
     UNDECIDABLE,
     UNDECIDED,
     Comparison,
+    comparisons_in,
     repeated_in,
 )
 from evenlight.statistics.comparisons.wins import ALONE, PAIRS
@@ -104,10 +106,10 @@ def legend_of(
             for letter, colour, name in zip((first, second), colours, named, strict=True)
         ),
         (Cell("=", background=EQUAL), f"as often: the surplus of wins is within {100 * bound:.0f} of 100 pairs"),
-        (Cell("?", background=GREY), "undecided: too few units to tell"),
+        (Cell("?", background=GREY), "undecided: wins and losses are too even, or too few, to tell"),
         (
             Cell("–", background=GREY),
-            "not decidable: too few pairs that differ by more than the margin, or too few units of a group",
+            "not decidable, whoever wins: too few pairs differ by more than the margin, or a group has too few units",
         ),
         *numbers,
     ]
@@ -180,7 +182,6 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
     better, whether the mean points the other way, and all else.
     """
     first = row.net_benefit >= 0
-    worse = row.level_b if first else row.level_a
     # Limits are those of the first level.
     low, high = (row.family_low, row.family_high) if first else (1 - row.family_high, 1 - row.family_low)
     counts = won((row.level_a, row.level_b), row.wins, row.losses, row.ties, row.share, row.unit, words)
@@ -197,7 +198,7 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
         limit = f"; in at least {of_hundred(low, high)[0]} of 100 {further}{', ' * bool(considered)}{considered}"
         said.append(f"{capitalised(counts)}{limit if row.wins + row.losses else ''}.")
     if row.apart:
-        said.append(f"Yet the mean is {words.better} for “{worse}”.")
+        said.append(describe_apart(row, words))
     if row.unit not in ALONE and (most := of_hundred(0, row.most_differ)[1]) < 100:
         said.append(
             f"At most {most} of 100 further {row.unit} differ by more than the margin, {three_digits(row.margin)}."
@@ -213,6 +214,11 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
     if pd.notna(row.look):
         said.append(f"First found by interim analysis {row.look:.0f}.")
     return said
+
+
+def describe_apart(row, words: Words = EXPLAINED) -> str:
+    """That the mean points the other way than wins, of a row where it does."""
+    return f"Yet the mean is {words.better} for “{row.level_b if row.net_benefit >= 0 else row.level_a}”."
 
 
 def reasons(cells: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -232,6 +238,46 @@ def reasons(cells: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return told
 
 
+def describe_worst(asked: pd.DataFrame, what: str, words: Words) -> str:
+    """In how many comparisons one group has the worst scores more often, and which; empty where none has.
+
+    ``what`` is what a comparison is called.
+    """
+    found = asked[asked["worst_side"] != 0]
+    if found.empty:
+        return ""
+    if len(asked) == 1:
+        return _of_worst(found.iloc[0], words)
+    return (
+        f"In {len(found):,} of {len(asked):,} {what}s one group has this study's {words.worst} tenth of scores more "
+        f"often{for_whom(found, 'worst_side')}."
+    )
+
+
+def for_whom(found: pd.DataFrame, side: str = "side") -> str:
+    """How often this column names which group, where there are two groups.
+
+    >>> for_whom(pd.DataFrame({"factor": "gender", "level_a": "male", "level_b": "female", "side": [1, -1, -1]}))
+    ': “male” once, “female” twice'
+    """
+    pairs = comparisons_in(found)
+    if len(pairs) > 1:
+        return ""
+    counts = {pairs[0].level_a: int((found[side] > 0).sum()), pairs[0].level_b: int((found[side] < 0).sum())}
+    if len(found) in counts.values():
+        return f": “{max(counts, key=lambda level: counts[level])}”" + (" each time" if len(found) > 1 else "")
+    return ": " + ", ".join(f"“{level}” {_times(count)}" for level, count in counts.items())
+
+
+def _times(count: int) -> str:
+    """How often, in words.
+
+    >>> _times(1), _times(1200)
+    ('once', '1,200 times')
+    """
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
 def without_seeds(row) -> str:
     """Which repetitions of a row do not count, as a sentence that follows others; empty where all do."""
     if not row.left_out_seeds:
@@ -249,7 +295,11 @@ def _of_worst(row, words: Words) -> str:
 
 
 def _of_mean(row) -> str:
-    difference = difference_of(row).replace("\xa0", " ")
+    difference = difference_of(row)
+    if pd.notna(row.standardised):
+        ends = row.standardised_low, row.standardised_high
+        difference += f", {bracketed(row.standardised, *ends, three_digits)} standard deviations"
+    difference = difference.replace("\xa0", " ")
     said = f"Mean difference of the scores, “{row.level_a}” less “{row.level_b}”: {difference}."
     if np.isinf([row.difference_low, row.difference_high]).any():
         said += " Without a limit a mean is decided by very few scores."
@@ -258,12 +308,26 @@ def _of_mean(row) -> str:
 
 def _of_repetitions(row) -> str:
     repeated = REPETITIONS[row.repeated]
-    said = f"{row.seeds_agree} of {row.seeds} {repeated.one}s agree; "
+    said = f"{row.seeds_agree} of {row.seeds} {repeated.one}s agree"
     if row.retraining_side:
         better = row.level_a if row.retraining_side > 0 else row.level_b
         p = f"adjusted p {row.p_retraining_adjusted:.2g}"
-        return f"{said}more {row.repeated} than not have it for “{better}” ({p})."
-    return f"{said}a claim across {repeated.across} takes {row.seeds_needed} {repeated.one}s or more."
+        return f"{said}; more {row.repeated} than not have it for “{better}” ({p})."
+    if pd.isna(row.seeds_needed):
+        return f"{said}."
+    why = ", and these do not agree enough" if row.seeds >= row.seeds_needed else ""
+    return f"{said}; a claim across {repeated.across} takes {row.seeds_needed} {repeated.one}s or more{why}."
+
+
+def _of_one_training(effects: pd.DataFrame) -> str:
+    """How many seeds a claim across retraining takes, where models were trained once, so that no row says it."""
+    # Primary comparisons come before exploratory ones.
+    rows = effects[effects["repeated"] == TRAININGS].sort_values("family", ascending=False)
+    needed = rows["seeds_needed"].dropna().unique()
+    if rows["seeds"].max() > 1 or not len(needed):
+        return ""
+    apart = f" for what was named beforehand, and {needed[-1]} for the rest" if len(needed) > 1 else ""
+    return f" A claim across retraining takes {needed[0]} seeds or more{apart}."
 
 
 class Least(NamedTuple):
@@ -328,17 +392,21 @@ def describe_adjustment(table: pd.DataFrame) -> str:
     )
 
 
+def families_apart(effects: pd.DataFrame) -> str:
+    """That two families of comparisons have the level each, in an insertion behind a comma; empty of one family."""
+    return ", those named beforehand and the others apart" if effects["family"].nunique() > 1 else ""
+
+
 def how_sure(effects: pd.DataFrame, alpha: float) -> str:
     """How often verdicts on these comparisons are wrong, at most, and for what they hold."""
-    apart = ", those named beforehand and the others apart" if effects["family"].nunique() > 1 else ""
     said = (
-        f"Over all comparisons of the study{apart}, the chance that any verdict names a group that is not better more "
-        f"often is at most {alpha:.0%}. {describe_adjustment(effects)} The chance that any “as often” is wrong is at "
-        f"most {alpha:.0%}, too, by itself. "
+        f"Over all comparisons of the study{families_apart(effects)}, the chance that any verdict names a group that "
+        f"is not better more often is at most {alpha:.0%}. {describe_adjustment(effects)} The chance that any “as "
+        f"often” is wrong is at most {alpha:.0%}, too, by itself. "
     )
     alone = effects.loc[effects["unit"].isin(ALONE), "unit"]
     said += f"Of {alone.iloc[0]} without pairs this is asymptotic. " if len(alone) else ""
-    return said + describe_scope(effects)
+    return said + describe_scope(effects) + _of_one_training(effects)
 
 
 def describe_scope(effects: pd.DataFrame) -> str:

@@ -20,9 +20,11 @@ def describe_error(effects: pd.DataFrame, alpha: float) -> list[str]:
     """How often verdicts are wrong, at most, in plain words and in the field's; ``effects`` are all questions."""
     if effects.empty:
         return []
+    families, each = effects["family"].nunique(), f"{100 * alpha:.3g}"
+    apart = f": {each} about those named beforehand, and {each} about the others" if families > 1 else ""
     plain = (
-        f"Of 100 studies in which no group is better anywhere, at most {100 * alpha:.3g} would say that one is, about "
-        "even one question."
+        f"Of 100 studies in which no group is better anywhere, at most {100 * alpha * families:.3g} would say that one "
+        f"is, about even one question{apart}."
     )
     return [plain, how_sure(effects, alpha)]
 

@@ -9,7 +9,18 @@ import pandas as pd
 from evenlight.core.factors import CHANGED
 from evenlight.core.kinds import EFFECTS, SCORES, TEXT, TOKENS
 from evenlight.reports.index.comparisons import Judged, number
-from evenlight.reports.verdict_words import EXPLAINED, SCORED, at_least, by_sign, describe_counts, legend_of, won
+from evenlight.reports.verdict_words import (
+    EXPLAINED,
+    SCORED,
+    at_least,
+    by_sign,
+    describe_apart,
+    describe_counts,
+    describe_worst,
+    for_whom,
+    legend_of,
+    won,
+)
 from evenlight.statistics.analyses.beyond_random import EXPLAINER, MODEL, PERSISTS, REVERSED
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
@@ -100,16 +111,23 @@ def opening(
     several = parts["part"].nunique() > 1
     said = [
         (f"{part.capitalize()}: " if several or part not in _HAVE_A_BETTER_SIDE else "")
-        + " ".join(_answer(asked_first(parts[parts["part"] == part]), part, judged))
+        + " ".join(_answer_and_worst(asked_first(parts[parts["part"] == part]), part, judged))
         for part in PARTS
         if part in set(parts["part"])
     ]
     return ["\n".join(said), *filter(None, [_counted(questions, counts, told)])]
 
 
-def _answer(asked: pd.DataFrame, part: str, judged: Judged) -> list[str]:
-    """Of a part the clearest finding, in how many questions there is one, and what is ruled out or open."""
+def _answer_and_worst(asked: pd.DataFrame, part: str, judged: Judged) -> list[str]:
+    """Of a part the answer, and who has the worst scores more often, where some are worse."""
     kind = "primary " if (asked["family"] == PRIMARY).all() else ""
+    words = _HAVE_A_BETTER_SIDE.get(part)
+    worst = describe_worst(asked, f"{kind}question", words) if words else ""
+    return [*_answer(asked, part, judged, kind), *filter(None, [worst])]
+
+
+def _answer(asked: pd.DataFrame, part: str, judged: Judged, kind: str) -> list[str]:
+    """The clearest finding, in how many questions there is one, and what is ruled out or open."""
     words, row = _HAVE_A_BETTER_SIDE.get(part), clearest(asked)
     differ = f"one group {words.is_better}" if words else "the groups differ"
     as_often = int((asked["verdict"] == AS_OFTEN).sum())
@@ -139,31 +157,11 @@ def _found(asked: pd.DataFrame, part: str, kind: str) -> str:
         return f"None of {number(len(asked), f'{kind}question')} shows that {differ}."
     if len(asked) == 1:
         return f"It is the only {kind}question."
-    return f"In {len(found):,} of {number(len(asked), f'{kind}question')} {differ}{_for_whom(found, part)}."
-
-
-def _for_whom(found: pd.DataFrame, part: str) -> str:
-    """How often it is which group, where there are two groups of which one is better."""
-    pairs = comparisons_in(found)
-    if len(pairs) > 1 or part not in _HAVE_A_BETTER_SIDE:
-        return ""
-    counts = {pairs[0].level_a: int((found["side"] > 0).sum()), pairs[0].level_b: int((found["side"] < 0).sum())}
-    if len(found) in counts.values():
-        return f": “{max(counts, key=lambda level: counts[level])}”" + (" each time" if len(found) > 1 else "")
-    return ": " + ", ".join(f"“{level}” {_times(count)}" for level, count in counts.items())
-
-
-def _times(count: int) -> str:
-    """How often, in words.
-
-    >>> _times(1), _times(1200)
-    ('once', '1,200 times')
-    """
-    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+    return f"In {len(found):,} of {number(len(asked), f'{kind}question')} {differ}{for_whom(found) if words else ''}."
 
 
 def _clearest(row: pd.Series, judged: Judged) -> str:
-    """The comparison whose verdict is clearest, and what further texts would show."""
+    """The comparison whose verdict is clearest, what further texts would show, and where the mean points apart."""
     several = max(len(judged.models), len(judged.datasets)) > 1
     where = f", for {place}" if several and (place := judged.place(row.dataset, row.model)) else ""
     words = judged.words_of(row)
@@ -180,14 +178,13 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
     if (row.dataset, row.model) in judged.guessing:
         said = f"Do not rely on this, as the model may have learnt nothing: {said}"
     low = row.family_low if row.side > 0 else 1 - row.family_high
-    if pd.isna(low):
-        return said
-    of, what = (100, " draws") if row.unit in ALONE else (row.wins + row.losses, "")
-    what = f" {row.unit} that are no tie" if row.unit not in ALONE and row.ties else what
-    # As a limit is: rounded downwards, but for what is no more than rounding.
-    return (
-        f"{said} If you draw new {judged.texts}, expect on average at least {int(low * of + 1e-9):,} of {of:,}{what}."
-    )
+    if pd.notna(low):
+        of, what = (100, " draws") if row.unit in ALONE else (row.wins + row.losses, "")
+        what = f" {row.unit} that are no tie" if row.unit not in ALONE and row.ties else what
+        # As a limit is: rounded downwards, but for what is no more than rounding.
+        least = f"{int(low * of + 1e-9):,} of {of:,}{what}"
+        said += f" If you draw new {judged.texts}, expect on average at least {least}."
+    return f"{said} {describe_apart(row, words)}" if row.apart else said
 
 
 def _what(row: pd.Series) -> str:
