@@ -70,9 +70,6 @@ def test_the_worst_within_strata_are_those_of_mantelhaen_test():
     np.testing.assert_allclose(p, [FOUND["worst more for a"], FOUND["worst more for b"]], rtol=1e-8)
 
 
-def test_the_floor_of_the_relative_effects_variance_is_that_of_wilcoxons_test_by_coin():
+def test_the_relative_effect_has_the_side_of_wilcoxons_test_by_coin():
     found = relative_effect(group("texts", "a"), group("texts", "b"))
-    floored = np.isclose(found.c2(), FOUND["wilcoxon"] ** 2)
-    assert floored.any()
-    assert (found.c2() <= FOUND["wilcoxon"] ** 2 * (1 + 1e-9)).all()
     assert (np.sign(found.effect - 0.5) == np.sign(FOUND["wilcoxon"])).all()

@@ -412,6 +412,52 @@ def test_texts_of_another_model_are_no_units_without_a_partner():
         assert words in note
 
 
+def test_a_unit_without_a_row_under_a_repetition_has_the_stratum_that_it_has_elsewhere():
+    table = pd.concat([pairs(120, 0.9, seed).assign(run=seed) for seed in range(3)], ignore_index=True)
+    table = table.assign(pair=table["pair"] + table["group"], label=np.arange(720) % 4 // 2)
+    gone = generator_for("judging", "gone").random(720) < 0.3
+    how = HOW | {"stratum": "label", "repeat": "run"}
+    absent, empty = (judge(of, **how) for of in (table[~gone], table.assign(score=table["score"].where(~gone))))
+    counted = ["units_a", "units_b", "verdict"]
+    assert absent.verdicts[counted].to_numpy().tolist() == empty.verdicts[counted].to_numpy().tolist()
+    assert absent.verdicts["p"].item() == pytest.approx(empty.verdicts["p"].item())
+    assert absent.verdicts["units_a"].item() > 100
+    assert not any("several strata" in note for note in absent.notes)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_units_in_several_strata_are_counted(paired):
+    table = pd.concat([pairs(80, 1.0, seed).assign(run=seed) for seed in range(2)], ignore_index=True)
+    if not paired:
+        table = table.assign(pair=table["pair"] + table["group"])
+    # Of the first 20 units one form has another stratum, or one repetition.
+    other = table["pair"].str.extract(r"(\d+)", expand=False).astype(int) < 20
+    other &= (table["group"] == "male") if paired else (table["run"] == 1)
+    found = judge(table.assign(label=np.where(other, "x", "y")), **HOW, stratum="label", repeat="run")
+    [note] = [note for note in found.notes if "several strata" in note]
+    assert f"{20 if paired else 40} of {80 if paired else 160} units" in note
+    assert found.verdicts["units_a"].item() == 60
+
+
+def test_units_in_clusters_are_told_how_many_votes_they_have():
+    table = pairs(300).assign(pair=lambda rows: rows["pair"] + rows["group"], book=np.arange(600) // 10)
+    assert any("600 units are in 60 clusters" in note for note in judge(table, **HOW, cluster="book").notes)
+
+
+def test_a_repetition_with_too_few_scores_is_told():
+    table = pd.concat([pairs(100, seed=seed).assign(run=f"r{seed}") for seed in range(3)], ignore_index=True)
+    few = table.drop(table.index[(table["run"] == "r2") & (np.arange(600) % 200 >= 90)])
+    [note] = [note for note in judge(few, **HOW, repeat="run").notes if "r2" in note]
+    assert "r2 does not count in 1 of 1 comparison" in note
+
+
+def test_whole_numbers_are_not_rounded():
+    units = np.arange(100)
+    scores = {"male": 1_700_000_000 + units % 3, "female": 1_700_000_001 + units % 3}
+    rows = [(f"u{unit}", group, float(scores[group][unit])) for unit in units for group in GROUPS]
+    assert judge(pd.DataFrame(rows, columns=["pair", "group", "score"]), **HOW).verdicts["losses"].item() == 100
+
+
 def test_a_comparison_in_which_nothing_counts_is_told():
     """No pair has both forms in one stratum, or both scores."""
     apart = judge(pairs().assign(label=[0, 1] * 40), **HOW, stratum="label").verdicts.iloc[0]
@@ -500,6 +546,7 @@ REFUSED = {
     "no cell": (APART, {"cell": "model"}, ["no cell", "cell=", "compare="]),
     "sorted": (SORTED, {"planned": [60, 100]}, ["first 100 units", "order", "mixed"]),
     "primary": (cells(0), {"cell": "metric", "primary": {"metric": ["m"]}}, ["primary", "'m'", "'m0'"]),
+    "primary that names no column": (cells(0), {"cell": "metric", "primary": ["m0"]}, ["primary", "columns of a cell"]),
     "many groups": (pairs(120).assign(group=np.arange(240) // 20), {"compare": None}, ["12 groups", "compare"]),
 }
 

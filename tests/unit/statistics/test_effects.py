@@ -20,7 +20,7 @@ from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.arrays.multiple_testing import Looks
 from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, Side
 from evenlight.statistics.comparisons.study import LEAST_TEXTS, Comparison, StudyScores, VerdictSettings
-from evenlight.statistics.comparisons.verdict_tables import circle_notes
+from evenlight.statistics.comparisons.verdict_tables import circle_notes, turned_notes
 
 STUDY = StudyScores(datasets=[], models={}, explainers=[], metrics={})
 JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=300)
@@ -146,6 +146,15 @@ def test_a_margin_that_cannot_count_is_told(monkeypatch):
     assert judged(monkeypatch, compared(*levels), judging=judging)[2] == []
 
 
+@pytest.mark.parametrize(("net_benefit", "told"), [(0.2, False), (-0.2, True)])
+def test_a_verdict_that_later_units_speak_against_is_told(net_benefit, told):
+    table = pd.DataFrame([{"dataset": "plots", "model": "small", "explainer": "lime", "metric": "gini", "side": 1}])
+    table = table.assign(net_benefit=net_benefit, look=1, verdict="female more often")
+    notes = turned_notes(table)
+    assert len(notes) == told
+    assert all("interim analysis 1 has found “female more often”" in note for note in notes)
+
+
 def test_verdicts_that_go_round_in_a_circle_are_told():
     rows = [("a", "b", 1), ("b", "c", 1), ("a", "c", -1), ("c", "d", 1)]
     table = pd.DataFrame(rows, columns=["level_a", "level_b", "side"])
@@ -159,7 +168,7 @@ def test_verdicts_that_go_round_in_a_circle_are_told():
 def test_a_metric_whose_pairs_are_mostly_ties_is_told(monkeypatch):
     levels = [1.0] * 12 + [0.0] * 30 + [-1.0]
     table, _, [note] = judged(monkeypatch, compared(*differences(levels, [1.0, -1.0] * 20 + [0.0] * 3)))
-    for words in ("'plots'", "metric 'm0'", "1 of 1 comparisons", "statistics.smallest_effects.m0"):
+    for words in ("'plots'", "'m0' (1 of 1)", "statistics.smallest_effects"):
         assert words in note
     assert table[["wins", "losses", "ties", "verdict"]].values.tolist()[0] == [12, 1, 30, "male more often"]
     assert table["p"].iloc[0] == pytest.approx(binomtest(1, 13).pvalue)

@@ -27,6 +27,7 @@ from evenlight.judging.arguments import (
     whole,
 )
 from evenlight.judging.cells import Cells, unit_notes
+from evenlight.reports.text import percent
 from evenlight.reports.verdict_words import (
     SCORED,
     describe_apart,
@@ -78,7 +79,7 @@ class Judgement:
         """What was compared, what was found, and how sure that is: a line each."""
         said = [_compared(self.verdicts), _found(self.verdicts, self.counts)]
         if (self.verdicts["verdict"] != UNDECIDABLE).any():
-            most = f"{'about ' if self.verdicts['unit'].isin(ALONE).any() else ''}{self.settings.alpha:.0%}"
+            most = f"{'about ' if self.verdicts['unit'].isin(ALONE).any() else ''}{percent(self.settings.alpha)}"
             said.append(
                 f"The chance that any of these verdicts names a wrong group is at most {most}"
                 f"{families_apart(self.verdicts)}, and they hold for further "

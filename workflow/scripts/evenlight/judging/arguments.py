@@ -130,6 +130,8 @@ def primary_cells(given: Mapping[str, Sequence[str]] | None, cells: Cells) -> di
         InputError: no column of a cell, or no name in it, is called so.
     """
     found, table = {}, cells.table
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f'primary: found {given!r}; give columns of a cell with names, such as {{"metric": ["gini"]}}')
     roles = {column: role for role, column in table.of_cell.items()}
     roles |= {role: role for role in (*table.of_cell, "metric")}
     for column, names in (given or {}).items():

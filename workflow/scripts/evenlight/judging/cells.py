@@ -253,6 +253,7 @@ def unit_notes(cells: Cells) -> list[str]:
                 f"{found['only_a']:,} have '{a}' alone and {found['only_b']:,} '{b}' alone: these do not count; add "
                 "their partners, if there are any"
             )
+    notes += [*_cluster_notes(table), *_stratum_notes(table)]
     if cells.averaged:
         rows = rows_named(np.array(sorted(cells.averaged)))
         notes.append(
@@ -260,6 +261,31 @@ def unit_notes(cells: Cells) -> list[str]:
             "scores counts; name what tells them apart by cell= or repeat=, or leave copies out"
         )
     return notes
+
+
+def _cluster_notes(table: ScoreTable) -> Iterator[str]:
+    """How many votes units have that share a cluster."""
+    if "cluster" in table.codes:
+        units, clusters = (len(np.unique(table.codes[role])) for role in ("unit", "cluster"))
+        if clusters < units:
+            yield (
+                f"{table.place}, column '{table.columns.cluster}': {units:,} units are in {clusters:,} clusters, each "
+                "of which has one vote (without pairs one for each group); verdicts are about further clusters"
+            )
+
+
+def _stratum_notes(table: ScoreTable) -> Iterator[str]:
+    """How many units have rows in several strata, or in none."""
+    if "stratum" in table.codes:
+        unit, stratum = table.codes["unit"], table.codes["stratum"]
+        of_units = pd.Series(stratum).groupby(unit).agg(["min", "max"])
+        apart = int(((of_units["min"] != of_units["max"]) | (of_units["min"] < 0)).sum())
+        if apart:
+            yield (
+                f"{table.place}, column '{table.columns.stratum}': {apart:,} of {len(of_units):,} units have rows in "
+                "several strata, or in none. A pair counts where both groups are in one stratum, and a unit without a "
+                "partner where it is in one stratum in all repetitions"
+            )
 
 
 def _has(table: ScoreTable) -> bool:
@@ -314,13 +340,17 @@ def _strata(table: ScoreTable, item: np.ndarray, seed: np.ndarray, shape: tuple[
         return None
     # Numbered by their names, so that the order of the rows changes no interval.
     by_name = np.append(np.argsort(np.argsort(table.names["stratum"])), -1)
-    strata, of_rows = np.full(shape, -1), by_name[table.codes["stratum"]]
+    of_rows = by_name[table.codes["stratum"]]
+    # Under a repetition without a row an item has the stratum that it has elsewhere.
+    elsewhere = np.full(shape[1], -1)
+    np.maximum.at(elsewhere, item, of_rows)
+    strata = np.tile(elsewhere, (shape[0], 1))
     strata[seed, item] = of_rows
     other = np.flatnonzero(strata[seed, item] != of_rows)
     if len(other):
         unit, group = (table.names[role][table.codes[role][other[0]]] for role in ("unit", "group"))
         raise InputError(
-            f"{table.place}: column '{table.columns.stratum}' has several strata for unit '{unit}', group '{group}'; "
-            "give all rows of a unit and group one stratum"
+            f"{table.place}: column '{table.columns.stratum}' has several strata for unit '{unit}', group '{group}' in "
+            "one repetition; give all of these rows one stratum"
         )
     return strata

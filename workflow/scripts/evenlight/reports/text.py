@@ -6,6 +6,15 @@ from collections.abc import Callable, Collection
 import pandas as pd
 
 
+def percent(share: float) -> str:
+    """A level that somebody chose, as a percentage with all its digits.
+
+    >>> percent(0.05), percent(0.025), percent(0.995)
+    ('5%', '2.5%', '99.5%')
+    """
+    return f"{100 * share:.6g}%"
+
+
 def signed(number: float, digits: int = 2) -> str:
     """A number with a typographic minus, and none before a rounded zero; an en dash where it is NaN.
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evenlight.reports.html_table import Cell
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
-from evenlight.reports.text import bracketed, three_digits
+from evenlight.reports.text import bracketed, percent, three_digits
 from evenlight.statistics.arrays.exact_tests import of_hundred
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
@@ -105,7 +105,7 @@ def legend_of(
             (Cell(letter, background=colour), f"{name} {words.is_better} more often")
             for letter, colour, name in zip((first, second), colours, named, strict=True)
         ),
-        (Cell("=", background=EQUAL), f"as often: the surplus of wins is within {100 * bound:.0f} of 100 pairs"),
+        (Cell("=", background=EQUAL), f"as often: the surplus of wins is within {100 * bound:.6g} of 100 pairs"),
         (Cell("?", background=GREY), "undecided: wins and losses are too even, or too few, to tell"),
         (
             Cell("–", background=GREY),
@@ -212,7 +212,8 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
     if row.seeds > 1:
         said.append(_of_repetitions(row))
     if pd.notna(row.look):
-        said.append(f"First found by interim analysis {row.look:.0f}.")
+        turned = ", and the verdict stands, though the other group wins more by now" * (row.side * row.net_benefit < 0)
+        said.append(f"First found by interim analysis {row.look:.0f}{turned}.")
     return said
 
 
@@ -401,8 +402,8 @@ def how_sure(effects: pd.DataFrame, alpha: float) -> str:
     """How often verdicts on these comparisons are wrong, at most, and for what they hold."""
     said = (
         f"Over all comparisons of the study{families_apart(effects)}, the chance that any verdict names a group that "
-        f"is not better more often is at most {alpha:.0%}. {describe_adjustment(effects)} The chance that any “as "
-        f"often” is wrong is at most {alpha:.0%}, too, by itself. "
+        f"is not better more often is at most {percent(alpha)}. {describe_adjustment(effects)} The chance that any “as "
+        f"often” is wrong is at most {percent(alpha)}, too, by itself. "
     )
     alone = effects.loc[effects["unit"].isin(ALONE), "unit"]
     said += f"Of {alone.iloc[0]} without pairs this is asymptotic. " if len(alone) else ""

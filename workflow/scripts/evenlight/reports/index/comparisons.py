@@ -12,7 +12,7 @@ import pandas as pd
 
 from evenlight.reports.index.found import Found
 from evenlight.reports.scored import NOTHING, joined
-from evenlight.reports.text import json_number, signed, three_digits
+from evenlight.reports.text import json_number, percent, signed, three_digits
 from evenlight.reports.verdict_words import (
     EXPLAINED,
     HIGHER,
@@ -298,7 +298,7 @@ def open_comparisons(needed: pd.DataFrame, judged: Judged, different: Sequence[i
     what, of = ("pairs", "pairs") if paired else alone
     shown = 100 * needed["detectable"][needed["detectable"] <= 1]
     with_these = f"{int(needed['units'].median()):,} {what}{copies_in(different and [min(different)])}"
-    found = f"is found with a probability of {judged.power:.0%}"
+    found = f"is found with a probability of {percent(judged.power)}"
     if shown.empty:
         said += f" With {with_these} no surplus of wins {found}."
     else:
@@ -310,7 +310,7 @@ def open_comparisons(needed: pd.DataFrame, judged: Judged, different: Sequence[i
         said += f" In {flat:,} too few pairs differ by more than the margin, and no number of pairs is told."
     if known.empty:
         return [said]
-    wanted = f"a surplus of {100 * judged.as_often_bound:.0f} of 100, the largest that is “as often”,"
+    wanted = f"a surplus of {100 * judged.as_often_bound:.6g} of 100, the largest that is “as often”,"
     if not (known["needed"] > known["units"]).any():
         return [f"{said} For {wanted} these are enough: what is undecided may be a smaller one."]
     first, last = _rounded(known["needed"].median()), _rounded(known["needed"].max())

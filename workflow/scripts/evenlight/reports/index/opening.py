@@ -135,7 +135,7 @@ def _answer(asked: pd.DataFrame, part: str, judged: Judged, kind: str) -> list[s
     asks = f"the one {kind}question" if len(asked) == 1 else f"all {number(len(asked), f'{kind}question')}"
     if as_often == len(asked):
         votes = sorted({"draws of two texts" if unit in ALONE else unit for unit in asked["unit"]}, reverse=True)
-        bound = f"{100 * judged.as_often_bound:.0f} of 100 {' or '.join(votes)}"
+        bound = f"{100 * judged.as_often_bound:.6g} of 100 {' or '.join(votes)}"
         return [f"The groups are about equal: in {asks} a lead of either group by more than {bound} is ruled out."]
     alike = "That does not show that groups are alike."
     if still == len(asked):

@@ -8,6 +8,7 @@ import pandas as pd
 from evenlight.reports.index.comparisons import Judged, json_row, number
 from evenlight.reports.index.document import NOT_STATED
 from evenlight.reports.index.found import Found
+from evenlight.reports.text import percent
 from evenlight.reports.verdict_words import families_apart, numbers_of
 from evenlight.statistics.comparisons.study import UNDECIDABLE, UNDECIDED
 
@@ -84,8 +85,9 @@ def _how_sure(changes: pd.DataFrame, alpha: float) -> str:
     return (
         "Compared are the wins that the last audit filed with those of texts that it did not judge. A text of both, "
         f"and what shares a cluster with one, is left out. Over all questions of both audits{families_apart(changes)}, "
-        f"the chance that any change is wrong is at most {alpha:.0%}, by itself: verdicts of this audit have their own "
-        "level. The method is Fisher's exact test, of texts without pairs an asymptotic one, adjusted by Holm's method."
+        f"the chance that any change is wrong is at most {percent(alpha)}, by itself: verdicts of this audit have "
+        "their own level. The method is Fisher's exact test, of texts without pairs an asymptotic one, adjusted by "
+        "Holm's method."
     )
 
 

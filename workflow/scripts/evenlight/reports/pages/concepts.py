@@ -10,7 +10,7 @@ from evenlight.reports.entries import COMPARED, Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import Names, describe_single_runs, grouped_rows
 from evenlight.reports.questions import CELL, HOLDS, answered
-from evenlight.reports.text import mean_over_seeds, signed
+from evenlight.reports.text import mean_over_seeds, percent, signed
 from evenlight.statistics.comparisons.study import ALL
 
 TABLES = (CONCEPT_ERRORS, CONCEPT_EFFECTS)
@@ -89,7 +89,7 @@ def _errors(table: pd.DataFrame, dataset: str, names: Names, confidence: float) 
     cells = {
         (row.model, row.explainer, row.metric, row.concept): Cell(
             mean_over_seeds(row.mean, row.sd, row.seeds, 3),
-            title=f"{confidence:.0%} interval {row.low:.3f} to {row.high:.3f}, {row.changes} changes"
+            title=f"{percent(confidence)} interval {row.low:.3f} to {row.high:.3f}, {row.changes} changes"
             if row.low == row.low
             else "no interval: too few texts vary",
         )

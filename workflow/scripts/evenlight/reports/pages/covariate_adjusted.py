@@ -9,7 +9,7 @@ from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import Names
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
-from evenlight.reports.text import signed
+from evenlight.reports.text import percent, signed
 from evenlight.statistics.analyses.covariate_adjusted import CALIPER, FEWEST
 from evenlight.statistics.comparisons.study import comparisons_in
 
@@ -70,7 +70,7 @@ def _details(confidence: float) -> list[tuple[str, str]]:
         (HOLDS, "Intervals hold for further texts and these trained models."),
         (
             SURE,
-            f"The {confidence:.0%} intervals are by the jackknife, each by itself. They are too short where few "
+            f"The {percent(confidence)} intervals are by the jackknife, each by itself. They are too short where few "
             "texts are equal and large scores are rare: of mostly zero scores 95% intervals held in 60% of studies. "
             "The control shuffles the covariate over the texts: then nothing is "
             "associated with it.",

@@ -8,7 +8,7 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import Names, grouped_rows
 from evenlight.reports.questions import CELL, LIMITS, READ, SURE, answered
 from evenlight.reports.scored import NOTHING, told_rows
-from evenlight.reports.text import signed
+from evenlight.reports.text import percent, signed
 from evenlight.reports.verdict_words import (
     EXPLAINED,
     FAMILIES,
@@ -185,8 +185,9 @@ def _details(
         (
             CELL,
             of_pairs * bool((~alone).any()) + of_others * bool(alone.any()) + "A pointer on a cell tells it in "
-            f"sentences. There stands the mean difference, too, with its {confidence:.0%} interval and no verdict. Its "
-            "robustness is what an unmeasured confounder would have to explain (Cinelli and Hazlett 2020).",
+            f"sentences. There stands the mean difference, too, with its {percent(confidence)} interval and no "
+            "verdict. Its robustness is what an unmeasured confounder would have to explain (Cinelli and Hazlett "
+            "2020).",
         ),
         (
             SURE,

@@ -11,7 +11,7 @@ from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import Names
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
-from evenlight.reports.text import with_ends
+from evenlight.reports.text import percent, with_ends
 from evenlight.statistics.comparisons.study import ALL, MetricLabel
 
 TABLES = (FAITHFULNESS,)
@@ -61,10 +61,10 @@ def page(
     details = answered(
         (
             CELL,
-            f"The value has its {confidence:.0%} interval in brackets. That of the slope comes from its authors' model "
-            "and has a confidence of its own. Beside it stands what reasons would have that name nothing, or all. "
-            "In the last column all answers to a question, as it was and changed, change places at random: the mean, "
-            "and where most of these values lie (95%). Of the share of changes that move answers at all it says "
+            f"The value has its {percent(confidence)} interval in brackets. That of the slope comes from its authors' "
+            "model and has a confidence of its own. Beside it stands what reasons would have that name nothing, or "
+            "all. In the last column all answers to a question, as it was and changed, change places at random: the "
+            "mean, and where most of these values lie (95%). Of the share of changes that move answers at all it says "
             "nothing. Of follow-up questions another draw of the question as it was stands there in the place of the "
             "answer.",
         ),

@@ -9,7 +9,7 @@ from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, Names, models_of, shade
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
-from evenlight.reports.text import signed
+from evenlight.reports.text import percent, signed
 from evenlight.reports.verdict_words import GREY, numbers_of
 from evenlight.statistics.analyses.proposed_methods import BEHIND, BEST
 from evenlight.statistics.arrays.exact_tests import of_hundred
@@ -92,8 +92,8 @@ def _details(confidence: float) -> list[tuple[str, str]]:
             "Beside each other explainer stand the texts that this one explains better, those that it explains worse, "
             "and ties. A text is explained better by the explainer whose score is better by more than the margin. "
             "Where texts share a cluster, the cluster has one vote. Counts are bold where the "
-            f"{confidence:.0%} limits of the share of wins have no half. A pointer on a cell tells them, with the p "
-            "of this pair alone.",
+            f"{percent(confidence)} limits of the share of wins have no half. A pointer on a cell tells them, with the "
+            "p of this pair alone.",
         ),
         (
             "When is an explainer better than all others?",

@@ -10,7 +10,7 @@ from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import Names
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, SURE
-from evenlight.reports.text import signed
+from evenlight.reports.text import percent, signed
 
 TABLES = (STRATEGIES,)
 SUBSETS = {"all": "all texts", "right": "read rightly", "all_right": "read rightly by all models"}
@@ -67,7 +67,7 @@ def page(
     introduction = (
         "How correct are the explanations in every strategy, which is a way to train a model? "
         f"{_said_of_ratios(table[table['metric'].isin(with_ratio)])}"
-        f"A cell has the mean over texts and seeds with its {confidence:.0%} interval."
+        f"A cell has the mean over texts and seeds with its {percent(confidence)} interval."
     )
     return Page("Correctness by strategy", introduction, tables, details=_details())
 

@@ -8,6 +8,7 @@ from matplotlib.ticker import PercentFormatter
 from evenlight.core.contracts.results import CONTROL
 from evenlight.core.errors import InputError
 from evenlight.reports.study_figures import legend_below, titled
+from evenlight.reports.text import percent
 from evenlight.statistics.comparisons.study import ALL
 
 TABLE = CONTROL
@@ -61,7 +62,7 @@ def draw_control(table: pd.DataFrame, datasets: dict[str, str], title: str) -> F
     handles = [
         Line2D([], [], label="real groups", markersize=7, **mark),
         Line2D([], [], label="permuted groups: mean, 95 % range", markersize=6, **mark | permuted),
-        Line2D([], [], label=f"nominal, {alpha:.0%}", color="black", linewidth=1, linestyle="--"),
+        Line2D([], [], label=f"nominal, {percent(alpha)}", color="black", linewidth=1, linestyle="--"),
     ]
     legend_below(figure, handles)
     return figure

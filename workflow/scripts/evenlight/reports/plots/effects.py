@@ -23,6 +23,7 @@ from evenlight.reports.study_figures import (
     row_places,
     titled,
 )
+from evenlight.reports.text import percent
 from evenlight.reports.verdict_words import sign_of
 from evenlight.statistics.comparisons.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 
@@ -90,7 +91,7 @@ def _handles(effects: pd.DataFrame, pairs: Sequence[Comparison], confidence: flo
             Patch(facecolor=COLOURS[1], label=f"{named[1]} is explained better"),
         ]
     if effects["wins"].isna().any():
-        label = f"texts without pairs: surplus of better ones, {confidence:.0%} limits"
+        label = f"texts without pairs: surplus of better ones, {percent(confidence)} limits"
         handles.append(Line2D([], [], color="black", marker="o", markersize=3.5, linewidth=1.2, label=label))
     return handles
 

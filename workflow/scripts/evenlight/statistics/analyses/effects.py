@@ -48,7 +48,7 @@ class EstimateEffects(JudgedAtLooks):
     """Count in how many pairs each group is explained better, estimate effect sizes, and say what can be claimed."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"effects": EFFECTS, "effect_counts": EFFECT_COUNTS}
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     of_kinds: ClassVar[Collection[str]] = COMPARING
     minutes: ClassVar[int] = 120
 

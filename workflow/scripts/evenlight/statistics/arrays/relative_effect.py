@@ -9,10 +9,14 @@ ties. The test is C² of Schüürhuis, Konietschke & Brunner (2025, arXiv 2504.0
 one. Both formulas were derived from the papers' abstracts, whose texts were out of reach; enumeration in the tests
 holds that the variance is unbiased.
 
-A small group that shows none of the rare scores of a large one seems not to vary. So the ratio is never below that of
-exchanged groups, of which all scores are one sample (Wilcoxon's variance with ties).
+Scores that show few of the rare ones seem to vary too little, and so do those of a small group that has none of them.
+Where θ is what is tested they would vary more. So the variance is at least that of the same placements, with one more
+at the end towards θ, weighted so that their mean effect is θ: weights that are linear in the placements and change as
+little as can be (the least chi-squared, as in Euclidean likelihood, Owen 1991). With a skewness it grows as θ moves
+away. Of scores with two levels it is the variance of a score test. Levels and power are simulated, like all here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,10 +33,11 @@ class RelativeEffect:
     Attributes:
         effect: θ.
         variance: of its estimate, unbiased.
-        ratio: of the variance to θ (1 − θ), at least that of exchanged groups; its largest possible value where groups
-            do not overlap or nothing varies.
+        ratio: of the variance to θ (1 − θ); its largest possible value where groups do not overlap.
         degrees: of freedom (Brunner & Munzel 2000).
         plain_variance: Brunner & Munzel's, which is a little larger.
+        moved: of what the variance is where θ is another one, float (2, 3, comparisons): for a larger and a smaller θ
+            its value, what it gains and what it loses (:func:`variance_at`).
     """
 
     effect: np.ndarray
@@ -40,10 +45,11 @@ class RelativeEffect:
     ratio: np.ndarray
     degrees: np.ndarray
     plain_variance: np.ndarray
+    moved: np.ndarray
 
-    def c2(self, effect: ArrayLike = 0.5) -> np.ndarray:
-        """(θ̂ − θ)² / (ratio · θ (1 − θ)); 4 θ̂ (1 − θ̂) (θ̂ − 1/2)² / variance at one half, or Wilcoxon's z²."""
-        return (self.effect - effect) ** 2 / (self.ratio * effect * (1 - np.asarray(effect)))
+    def c2(self, effect: float = 0.5) -> np.ndarray:
+        """(θ̂ − θ)² / the variance at θ; 4 θ̂ (1 − θ̂) (θ̂ − 1/2)² / variance at one half, where that is the larger."""
+        return (self.effect - effect) ** 2 / variance_at(effect, self.effect, self.ratio, self.moved)
 
     def side_p(self) -> np.ndarray:
         """One-sided p of both sides, (2, comparisons): that the first group is no higher, that it is no lower.
@@ -63,16 +69,31 @@ class RelativeEffect:
 
     def limits(self, tail: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Both limits of θ, each wrong in about ``tail`` of studies: all θ with a smaller C². Within 0 and 1."""
-        return effect_limits(self.effect, self.ratio, tail, self.degrees)
+        return effect_limits(self.effect, self.ratio, self.moved, tail, self.degrees)
+
+
+def variance_at(tested: float, effect: np.ndarray, ratio: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """The variance of the estimate if θ were ``tested``, from what :class:`RelativeEffect` has of it, (comparisons,).
+
+    ``ratio`` · θ (1 − θ), or if larger v + g d − l d², where θ is d away from the estimate, and v, g and l are
+    ``moved`` of that direction.
+    """
+    value, gained, lost = np.where(tested > effect, *moved)
+    away = np.abs(tested - effect)
+    return np.fmax(ratio * tested * (1 - tested), value + away * (gained - away * lost))
 
 
 def effect_limits(
-    effect: np.ndarray, ratio: np.ndarray, tail: ArrayLike, degrees: ArrayLike
+    effect: np.ndarray, ratio: np.ndarray, moved: np.ndarray, tail: ArrayLike, degrees: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray]:
-    """:meth:`RelativeEffect.limits` by Student's t, of its ``effect``, ``ratio`` and ``degrees``, (…) each."""
-    wider = scipy.stats.t.isf(tail, degrees) ** 2 * ratio
+    """:meth:`RelativeEffect.limits` by Student's t, of its ``effect``, ``ratio``, ``moved`` and ``degrees``."""
+    t2 = scipy.stats.t.isf(tail, degrees) ** 2
+    wider = t2 * ratio
     half = np.sqrt(wider * (4 * effect * (1 - effect) + wider))
-    return tuple((2 * effect + wider + sign * half) / (2 * (1 + wider)) for sign in (-1, 1))
+    ends = [(2 * effect + wider + sign * half) / (2 * (1 + wider)) for sign in (-1, 1)]
+    value, gained, lost = moved.swapaxes(0, 1) * t2
+    away = (gained + np.sqrt(gained**2 + 4 * (1 + lost) * value)) / (2 * (1 + lost))
+    return np.clip(np.fmin(ends[0], effect - away[1]), 0, 1), np.clip(np.fmax(ends[1], effect + away[0]), 0, 1)
 
 
 def relative_effect(
@@ -105,8 +126,11 @@ def relative_effect(
     shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
 
     def added(power: int, name: str) -> np.ndarray:
-        values = np.where(shares > 0, [getattr(part, name) for part in parts], 0)
-        return np.where(total > 0, (shares**power * values).sum(axis=0), np.nan)
+        return sum_of(power, [getattr(part, name) for part in parts])
+
+    def sum_of(power: int, values: Sequence[np.ndarray]) -> np.ndarray:
+        there = np.where(shares > 0, np.moveaxis(np.array(values), 0, -2), 0)
+        return np.where(total > 0, (shares**power * there).sum(axis=-2), np.nan)
 
     clustered = np.ones(a.shape[1])
     if clusters_a is not None and clusters_b is not None and within:
@@ -117,35 +141,37 @@ def relative_effect(
     # Weights add up to 1 but for rounding: an effect of one half is no majority.
     effect = np.where(np.abs(effect - 0.5) < 1e-12, 0.5, effect)
     variance = clustered * added(2, "variance")
-    varies = (effect > 0) & (effect < 1) & (variance > 0)
+    overlap = (effect > 0) & (effect < 1)
+    # Groups and strata share a shift as they share the variance, so that what each gains has more powers of its weight.
+    value, gained, lost = (sum_of(power, [part.moved[:, power - 2] for part in parts]) for power in (2, 3, 4))
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(varies, variance / (effect * (1 - effect)), clustered * added(2, "bound"))
-        ratio = np.fmax(ratio, 4 * clustered * added(2, "exchanged"))
+        ratio = np.where(overlap, variance / (effect * (1 - effect)), clustered * added(2, "bound"))
+        moved = clustered * np.stack([value, gained / value, lost / value**2], axis=1)
         # Of fewer votes: clusters have as many as the texts that would be as certain.
         degrees = np.where(plain > 0, plain**2 / (clustered**3 * added(4, "squares")), np.inf)
-    return RelativeEffect(effect, variance, ratio, np.where(total > 0, degrees, np.nan), plain)
+    return RelativeEffect(effect, variance, ratio, np.where(total > 0, degrees, np.nan), plain, moved)
 
 
 @dataclass(frozen=True)
 class _Stratum:
-    """Of one stratum, (comparisons,) each; ``exchanged`` is the variance of the effect of exchanged groups, ``bound``
-    that of the ratio, ``squares`` are for degrees of freedom. ``pulls``, (texts of both groups, comparisons), are what
-    each text adds to the effect."""
+    """Of one stratum, (comparisons,) each; ``bound`` is that of the ratio, ``squares`` are for degrees of freedom.
+    ``moved`` are sums over both groups, (2, 3, comparisons), of :func:`_moved`. ``pulls``, (texts of both groups,
+    comparisons), are what each text adds to the effect."""
 
     effect: np.ndarray
     variance: np.ndarray
     plain_variance: np.ndarray
-    exchanged: np.ndarray
     bound: np.ndarray
     squares: np.ndarray
     weight: np.ndarray
+    moved: np.ndarray
     pulls: np.ndarray
 
 
 def _of_stratum(a: np.ndarray, b: np.ndarray) -> _Stratum:
     known = ~np.isnan(np.concatenate([a, b]))
     sizes = [of.sum(axis=0) for of in np.split(known, [len(a)])]
-    ranks, placements, tied_with = (np.where(known, of, np.nan) for of in _placements(a, b))
+    placements, tied_with = (np.where(known, of, np.nan) for of in _placements(a, b))
     above, below = np.split(placements, [len(a)])
     ties = sums_by_comparison(tied_with[: len(a)])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -163,15 +189,34 @@ def _of_stratum(a: np.ndarray, b: np.ndarray) -> _Stratum:
         both = of_a**2 / (sizes[0] - 1) + of_b**2 / (sizes[1] - 1)
         bound = 1 / (np.minimum(*sizes) - 1)
         pulls = np.concatenate([(placed[0] - effect) / sizes[0], (1 - effect - placed[1]) / sizes[1]])
-        count = sizes[0] + sizes[1]
-        of_ranks = sums_by_comparison((ranks - (count + 1) / 2) ** 2) / (count - 1)
-        exchanged = of_ranks / (sizes[0] * sizes[1] * count)
+        moved = _moved(placed[0], sizes[0]) + _moved(1 - placed[1], sizes[1])
     weight = np.where(np.minimum(*sizes) > 1, stratum_weight(*sizes), 0.0)
-    return _Stratum(effect, np.where(variance > 1e-12, variance, 0.0), plain, exchanged, bound, both, weight, pulls)
+    return _Stratum(effect, np.where(variance > 1e-12, variance, 0.0), plain, bound, both, weight, moved, pulls)
 
 
-def _placements(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each score of both groups its mean rank, how many of the other group it is above, ties as half, and its ties.
+def _moved(placed: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """What the variance of a mean of placements is where the mean is a larger or a smaller one, (2, 3, comparisons).
+
+    With one more placement at that end: the variance v / n; its gain, the third central moment, where it is towards
+    that end, as max(m, 0) / n²; and its loss, v² / n³ where there is a gain.
+
+    Args:
+        placed: float (texts, comparisons), NaN where there is none; their mean is θ in both groups.
+        size: how many there are.
+    """
+    found = []
+    for end, sign in ((1.0, 1), (0.0, -1)):
+        mean = (sums_by_comparison(placed) + end) / (size + 1)
+        second, third = (
+            (sums_by_comparison((placed - mean) ** power) + (end - mean) ** power) / (size + 1) for power in (2, 3)
+        )
+        gain = np.maximum(sign * third, 0)
+        found.append([second / size, gain / size**2, np.where(gain > 0, second**2, 0) / size**3])
+    return np.array(found)
+
+
+def _placements(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each score of both groups how many of the other group it is above, ties as half, and its ties.
 
     (texts of both groups, comparisons) each. All is counted in one order of all scores; NaN are the last.
     """
@@ -190,7 +235,6 @@ def _placements(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     equal -= before
     in_a, below = order < len(a), before + equal / 2
     found = (
-        (first + end + 1) / 2,
         np.where(in_a, (first + end) / 2 - below, below),
         np.where(in_a, end - first - equal, equal),
     )

@@ -125,17 +125,18 @@ def threshold(*scores: np.ndarray) -> np.ndarray:
     """The largest difference that is rounding, from scores (…, units) of all groups; (…, 1).
 
     :data:`ROUNDING` times the :data:`QUANTILE` of the absolute scores that are defined and not 0; 0 where there is
-    none.
+    none, and of whole numbers, such as counts and times.
 
-    >>> threshold(np.array([[0.0, 4, -4]]), np.array([[4.0, np.nan]])) == 4 * ROUNDING
+    >>> threshold(np.array([[0.0, 4.5, -4]]), np.array([[4.5, np.nan]])) == 4.5 * ROUNDING
     array([[ True]])
     """
     sizes = np.abs(np.concatenate(scores, axis=-1))
+    whole = (np.isnan(sizes) | (sizes == np.floor(sizes))).all(axis=-1, keepdims=True)
     sizes = np.sort(np.where(sizes > 0, sizes, np.inf), axis=-1)
     count = np.isfinite(sizes).sum(axis=-1, keepdims=True)
     place = np.maximum(np.ceil(QUANTILE * count).astype(int) - 1, 0)
     found = np.take_along_axis(sizes, place, axis=-1) if sizes.shape[-1] else np.full(count.shape, np.inf)
-    return np.where(count > 0, ROUNDING * found, 0.0)
+    return np.where((count > 0) & ~whole, ROUNDING * found, 0.0)
 
 
 def settled(*groups: ArrayLike) -> tuple[np.ndarray, ...]:

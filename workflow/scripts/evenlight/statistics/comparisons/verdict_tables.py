@@ -14,9 +14,9 @@ from evenlight.statistics.arrays.intervals import bootstrap_intervals
 from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks, holm
 from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores
 from evenlight.statistics.comparisons.mean_effects import mean_effects
-from evenlight.statistics.comparisons.study import ALL, CONTROL, VerdictSettings
+from evenlight.statistics.comparisons.study import ALL, CONTROL, REPETITIONS, VerdictSettings
 from evenlight.statistics.comparisons.verdicts import counts_of_sets, judged
-from evenlight.statistics.comparisons.wins import Counted, Described, LevelScores, counted_wins
+from evenlight.statistics.comparisons.wins import LEAST_UNITS, Counted, Described, LevelScores, counted_wins
 
 # In how many pairs, or clusters of them, the first level alone has no score, and the second alone.
 MISSING = ["missing_a", "missing_b"]
@@ -42,7 +42,6 @@ def tables_of(read: Read, judging: VerdictSettings, looks: Looks = ONE_LOOK) -> 
     Raises:
         InputError: a margin is larger than what scores of its metric differ by.
     """
-
     present = _counted(read(None), judging, lambda levels: _effect_sizes(levels, judging))
     if not present:
         columns = [*EFFECTS.schema.names, *MISSING], EFFECT_COUNTS.schema.names
@@ -56,8 +55,8 @@ def tables_of(read: Read, judging: VerdictSettings, looks: Looks = ONE_LOOK) -> 
 
 def notes_of(table: pd.DataFrame, judging: VerdictSettings) -> list[str]:
     """What a reader must know of comparisons beside their verdicts; the table is that of :func:`tables_of`."""
-    missing = missing_notes(table, judging.alpha)
-    return [*missing, *circle_notes(table), *unused_margin_notes(table, judging.smallest_effects)]
+    missing, unused = missing_notes(table, judging.alpha), unused_margin_notes(table, judging.smallest_effects)
+    return [*missing, *left_out_notes(table), *turned_notes(table), *circle_notes(table), *unused]
 
 
 def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
@@ -87,6 +86,30 @@ def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
                 "has no score does not count: it may depend on how good it would be"
             )
     return notes
+
+
+def left_out_notes(table: pd.DataFrame) -> list[str]:
+    """In how many comparisons some repetitions have too few scores to count."""
+    of = table[table["left_out_seeds"] != ""]
+    notes = []
+    for (dataset, model, repeated), rows in of.groupby(["dataset", "model", "repeated"], sort=False):
+        named = sorted({seed for seeds in rows["left_out_seeds"] for seed in seeds.split(", ")})
+        notes.append(
+            f"{_place(dataset=dataset, model=model)}{REPETITIONS[repeated].one} {', '.join(named)} does not count in "
+            f"{len(rows):,} of {len(table):,} comparison{'s' * (len(table) > 1)}, having less than half of the scores "
+            f"of others, or fewer than {LEAST_UNITS}"
+        )
+    return notes
+
+
+def turned_notes(table: pd.DataFrame) -> list[str]:
+    """Where an interim analysis has found one level, and of all units so far the other one wins more."""
+    return [
+        f"{_place(dataset=row.dataset, model=row.model, explainer=row.explainer, metric=row.metric)}interim analysis "
+        f"{row.look} has found “{row.verdict}”, which stands; by now the other group wins more, so that the order of "
+        "the units may tell something of their scores"
+        for row in table[table["side"] * np.sign(table["net_benefit"]) < 0].itertuples()
+    ]
 
 
 def circle_notes(table: pd.DataFrame) -> list[str]:
@@ -126,20 +149,23 @@ def _place(**names: str) -> str:
     return f"{', '.join(named)}: " if named else ""
 
 
-def tied_notes(table: pd.DataFrame, margin: str = "statistics.smallest_effects.{metric}") -> list[str]:
+def tied_notes(table: pd.DataFrame, margin: str = "statistics.smallest_effects") -> list[str]:
     """Of which metrics most comparisons of pairs are mostly ties, as scores with few levels are, and what to do.
 
     ``margin`` is how users name the margin of a metric.
     """
     notes = []
     pairs = table[table["paired"] & (table["family"] != CONTROL)]
-    for (dataset, metric), cells in pairs.groupby(["dataset", "metric"], sort=False):
-        tied = int((cells["ties"] > cells["wins"] + cells["losses"]).sum())
-        if 2 * tied > len(cells):
+    for dataset, of_dataset in pairs.groupby("dataset", sort=False):
+        tied = of_dataset["ties"] > of_dataset["wins"] + of_dataset["losses"]
+        counts = tied.groupby(of_dataset["metric"], sort=False).agg(["sum", "size"])
+        mostly = counts[2 * counts["sum"] > counts["size"]]
+        if len(mostly):
+            named = ", ".join(f"{metric!r} ({count} of {size})" for metric, count, size in mostly.itertuples())
             notes.append(
-                f"{_place(dataset=dataset, metric=metric)}in {tied} of {len(cells)} comparisons most pairs are ties, "
-                "which count for neither group. Its scores have few levels, or its margin is wide: a metric with finer "
-                f"scores, or a smaller {margin.format(metric=metric)}, would decide more"
+                f"{_place(dataset=dataset)}in most comparisons by {named} most pairs are ties, which count for neither "
+                "group. Scores have few levels, or a margin is wide: a metric with finer scores, or a smaller "
+                f"{margin}, would decide more"
             )
     return notes
 

@@ -35,7 +35,7 @@ from evenlight.statistics.comparisons.study import (
     Comparison,
     VerdictSettings,
 )
-from evenlight.statistics.comparisons.wins import ALONE, P_RETRAINING, P_SIDES, P_WORST, Counted
+from evenlight.statistics.comparisons.wins import ALONE, MOVED, P_RETRAINING, P_SIDES, P_WORST, Counted
 
 
 def judged(
@@ -157,8 +157,8 @@ def _family_limits(table: pd.DataFrame, adjusted: np.ndarray, level: float) -> t
     low, high = family_limits(wins, losses, adjusted, level)
     texts = table["unit"].isin(ALONE).to_numpy()
     if texts.any():
-        shares, ratios, degrees = table.loc[texts, ["share", "ratio", "degrees"]].to_numpy(float).T
-        ends = effect_limits(shares, ratios, level / (2 * len(table)), degrees)
+        shares, ratios, degrees, *moved = table.loc[texts, ["share", "ratio", "degrees", *MOVED]].to_numpy(float).T
+        ends = effect_limits(shares, ratios, np.reshape(moved, (2, 3, -1)), level / (2 * len(table)), degrees)
         found, first = adjusted[texts] <= level, shares > 0.5
         low[texts] = np.where(found & first, np.maximum(ends[0], 0.5), ends[0])
         high[texts] = np.where(found & ~first, np.minimum(ends[1], 0.5), ends[1])
@@ -185,7 +185,8 @@ def _counts(table: pd.DataFrame, signed: np.ndarray | None, level: float, judgin
     """In how many comparisons of a family either group wins more often, at least; for sets of them, all at once."""
     family = table["family"].iloc[0]
     p_sides = table[P_SIDES].to_numpy(float).T
-    if signed is None:
+    # Where most votes are ties, and wins in many comparisons come together and losses do not, flips count too many.
+    if signed is None or 2 * (signed == 0).sum() > (~np.isnan(signed)).sum():
         thresholds, by = simes_thresholds(p_sides, level), "Simes"
     else:
         thresholds = flip_thresholds(signed, judging.bootstrap_draws, (0, "counts", family), level)

@@ -36,6 +36,8 @@ ALONE = tuple(dict.fromkeys(repetition.units for repetition in REPETITIONS.value
 # A seed counts in a comparison where it has scores of so many units, and of this share of the most of any seed.
 LEAST_UNITS = 6
 LEAST_SHARE = 0.5
+# How the variance of a relative effect is where that is another one.
+MOVED = [f"{part}_{way}" for way in ("up", "down") for part in ("value", "gained", "lost")]
 # One-sided p of both sides: of wins, of the worst scores, and of the majorities of seeds.
 P_SIDES, P_WORST, P_RETRAINING = ([f"p_{kind}{side}" for side in "ab"] for kind in ("", "worst_", "retraining_"))
 
@@ -250,6 +252,7 @@ def _of_texts(levels: LevelScores, better: np.ndarray, judging: VerdictSettings)
         **{"unit": units, "units_a": sizes[0], "units_b": sizes[1], "missing_a": 0, "missing_b": 0},
         **dict.fromkeys(("wins", "losses", "ties", "margin", "most_differ"), np.full(len(better), np.nan)),
         **{"share": effect.effect, "low": low, "high": high, "ratio": effect.ratio, "degrees": effect.degrees},
+        **dict(zip(MOVED, effect.moved.reshape(len(MOVED), -1), strict=True)),
         **{"net_benefit": 2 * effect.effect - 1, "net_benefit_low": 2 * low - 1, "net_benefit_high": 2 * high - 1},
         **{"worst_a": worst[0], "worst_b": worst[1]},
         "seeds_agree": (np.sign(by_seed) == np.sign(2 * effect.effect - 1)).sum(axis=0),
