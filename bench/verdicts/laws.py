@@ -272,6 +272,19 @@ def all_at_once(generator: np.random.Generator, units: int) -> Study:
     return of_pairs(np.where(generator.random(units) < 0.5, generator.choice([-1.0, 1.0], size=units), own))
 
 
+def wins_together(ties: float) -> Law:
+    """A tenth of the units are won in all comparisons. Else so many are ties, and losses make up for these wins."""
+
+    def law(generator: np.random.Generator, units: int) -> Study:
+        together, decided = 0.1, 1 - ties
+        lost = (together / (1 - together) + decided) / 2
+        u = generator.random((COMPARISONS, units))
+        own = np.select([u < lost, u < decided], [-1.0, 1.0], 0.0)
+        return of_pairs(np.where(generator.random(units) < together, 1.0, own))
+
+    return law
+
+
 def ties_that_tell(generator: np.random.Generator, units: int) -> Study:
     """Where the first comparison is won, half of the others are decided, and where it is lost, the other half."""
     own = generator.choice([-1.0, 1.0], size=(COMPARISONS, units))
@@ -331,10 +344,23 @@ def net_benefit(benefit: float, ties: float) -> Law:
     return law
 
 
-def spread(texts_sd: float, skew: bool = False, strata: bool = False) -> Law:
+def two_levels(of_a: float, of_b: float) -> Law:
+    """Texts with a high score or a low one, in each comparison by itself; of each group so many have the high one."""
+
+    def law(generator: np.random.Generator, texts_a: int, texts_b: int) -> Study:
+        sides = [
+            1.0 * (generator.random((COMPARISONS, size)) < share) for size, share in ((texts_a, of_a), (texts_b, of_b))
+        ]
+        return of_texts(*sides, np.full(COMPARISONS, np.sign(of_a - of_b)))
+
+    return law
+
+
+def spread(texts_sd: float, skew: bool = False, strata: bool = False, shift: float = 0.0) -> Law:
     """Texts of two groups, the second with so many times the standard deviation; symmetric, so that θ is 1/2.
 
-    With ``strata`` the groups have more of one and of the other, and scores differ by two standard deviations.
+    The first group is shifted by ``shift`` in half of the comparisons. With ``strata`` the groups have more of one and
+    of the other, and scores differ by two standard deviations.
     """
 
     def law(generator: np.random.Generator, texts_a: int, texts_b: int) -> Study:
@@ -344,7 +370,9 @@ def spread(texts_sd: float, skew: bool = False, strata: bool = False) -> Law:
             z = sd * dependent(generator, size)
             sides.append((np.sign(z) * np.expm1(np.abs(z)) if skew else z) + 2 * code * strata)
             codes.append(code)
-        return of_texts(*sides, strata=tuple(codes) if strata else None)
+        truth = 1.0 * (shift != 0) * (np.arange(COMPARISONS) % 2)
+        sides[0] = sides[0] + shift * truth[:, None]
+        return of_texts(*sides, truth, strata=tuple(codes) if strata else None)
 
     return law
 

@@ -30,11 +30,11 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.tables import replacing
 from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.arrays.mean import difference_limits, mean_limits
-from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, POCOCK, Looks, at_least, flip_thresholds, holm
+from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, POCOCK, Looks, at_least, holm
 from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
-from evenlight.statistics.comparisons.study import AS_OFTEN, Comparison, VerdictSettings
-from evenlight.statistics.comparisons.verdicts import judged
+from evenlight.statistics.comparisons.study import Comparison, VerdictSettings
+from evenlight.statistics.comparisons.verdicts import count_thresholds, judged
 from evenlight.statistics.comparisons.wins import P_SIDES, Counted, counted_wins
 
 ALPHA, FLIPS, AS_OFTEN_BOUND = 0.05, 499, 0.2
@@ -101,6 +101,8 @@ SECTIONS: dict[str, list[Row]] = {
             ("127 products of 7 signs", laws.products(7)),
             ("units won in all comparisons", laws.all_at_once),
             ("ties that tell signs", laws.ties_that_tell),
+            ("wins that come together, half tied", laws.wins_together(0.5)),
+            ("wins that come together, most tied", laws.wins_together(0.8)),
         )
         for units in (24, 100)
     ],
@@ -118,6 +120,15 @@ SECTIONS: dict[str, list[Row]] = {
         for benefit in (AS_OFTEN_BOUND, 0.0)
         for ties in (0.0, 0.8)
         for units in (100, 300, 1000)
+    ]
+    + [
+        Row(f"texts: {said}", law, sizes, ALIKE)
+        for said, law in (
+            ("one group wins a fifth, else tied", laws.two_levels(0.2, 0.0)),
+            ("two levels, .9 and .7", laws.two_levels(0.9, 0.7)),
+            ("the same distribution", laws.spread(1)),
+        )
+        for sizes in ((50, 50), (300, 300), (300, 60))
     ],
     "Across retraining: majorities of seeds, 100 pairs": [
         Row(
@@ -144,7 +155,7 @@ SECTIONS: dict[str, list[Row]] = {
         )
         for sizes in ((50, 50), (100, 100), unequal)
     ],
-    "Texts without pairs: made scores, θ = 1/2": [
+    "Texts without pairs: made scores": [
         Row(name, law, sizes)
         for name, law in (
             ("normal, spreads 1 : 3", laws.spread(3)),
@@ -152,6 +163,12 @@ SECTIONS: dict[str, list[Row]] = {
             ("spreads 1 : 3, within strata", laws.spread(3, strata=True)),
         )
         for sizes in ((50, 50), (100, 100), (300, 60), (60, 300))
+    ]
+    + [Row("a rare score, .02 of both groups", laws.two_levels(0.02, 0.02), sizes) for sizes in ((50, 50), (50, 500))]
+    + [
+        Row(f"{said}, half with θ = .66", laws.spread(sd, shift=shift), sizes)
+        for said, sd, shift in (("equal spreads", 1, 0.58), ("spreads 1 : 3", 3, 1.3))
+        for sizes in ((50, 50), (50, 500))
     ]
     + [Row("clusters with one score in four strata", laws.one_in_strata, (size, 200)) for size in (200, 400)],
     "Interim analyses with 30, 100 and 200 pairs": [
@@ -226,7 +243,7 @@ def of_studies(row: Row, numbers: Sequence[int]) -> list[dict[str, float]]:
 
 def _said(claim: str, table: pd.DataFrame, truth: np.ndarray) -> dict[str, float]:
     if claim == ALIKE:
-        alike = (table["verdict"] == AS_OFTEN).to_numpy()
+        alike = (table["p_as_often_adjusted"] <= table["level"]).to_numpy()
         return {"wrong": alike.any()} if truth.any() else {"found": alike.mean()}
     column = {MORE: "side", WORST: "worst_side", RETRAINING: "retraining_side"}[claim]
     return _of_sides(table[column].to_numpy(), truth)
@@ -265,7 +282,7 @@ def _of_counts(p_sides: np.ndarray, signed: np.ndarray, truth: np.ndarray, seed:
 
     As :func:`evenlight.statistics.comparisons.verdicts.counts_of_sets` has it, with other flips in each study.
     """
-    counts = at_least(p_sides, flip_thresholds(signed, FLIPS, seed, ALPHA))
+    counts = at_least(p_sides, count_thresholds(p_sides, signed, FLIPS, seed, ALPHA)[0])
     most = (truth != 0).sum(), (truth > 0).sum(), (truth < 0).sum()
     said = {"count too large": any(count > value for count, value in zip(counts, most, strict=True))}
     return said | ({"counted": counts[0] / most[0]} if most[0] else {})
@@ -383,7 +400,8 @@ def page(drawn: pd.DataFrame, studies: int, old: str) -> str:
         said = f"{SAMPLES * studies:,} samples a row."
         if title != MEANS:
             said = f"{title}: {_summary(table['wrong'].dropna(), studies)}"
-            table["wrong"] = [_with_limits(share, studies) for share in table["wrong"]]
+            for column in table.columns.intersection(["wrong", "count too large"]):
+                table[column] = [_with_limits(share, studies) for share in table[column]]
         parts += [f"## {title}", _markdown(table), said]
     return "\n\n".join(parts) + "\n"
 

@@ -14,9 +14,11 @@ SCORES = arrays(float, st.integers(1, 30), elements=st.sampled_from([NAN, 0, *np
 
 def test_the_threshold_is_relative_to_most_scores():
     # 0.9 of ten scores other than 0: the ninth; one outlier does not count, zeros neither.
-    scores = np.array([[0] * 50 + list(range(1, 10)) + [1e9, NAN]])
+    scores = np.array([[0] * 50 + [0.5, *range(2, 10)] + [1e9, NAN]])
     assert threshold(scores).tolist() == [[9 * ROUNDING]]
     assert threshold(-scores, np.zeros((1, 3))).tolist() == [[9 * ROUNDING]]
+    # Counts and times in seconds are exact.
+    assert threshold(np.floor(scores)).tolist() == [[0]]
 
 
 @pytest.mark.filterwarnings("error")

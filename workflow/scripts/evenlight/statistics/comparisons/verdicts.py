@@ -181,16 +181,29 @@ def counts_of_sets(parts: Sequence[Counted], table: pd.DataFrame, judging: Verdi
     ]
 
 
+def count_thresholds(
+    p_sides: np.ndarray, signed: np.ndarray | None, draws: int, seed: tuple, level: float
+) -> tuple[np.ndarray, str]:
+    """The thresholds behind counts of sets, and by what they are: flips, or Simes' inequality.
+
+    That is where some comparisons have no pairs, or most votes are ties: where wins in many comparisons come together
+    and losses do not, flips would then count too many.
+
+    Args:
+        p_sides: one-sided p, float (2, comparisons).
+        signed: the signs of votes, float (votes, comparisons), NaN where there is none; None without pairs.
+        draws, seed, level: as for :func:`evenlight.statistics.arrays.multiple_testing.flip_thresholds`.
+    """
+    if signed is None or 2 * (signed == 0).sum() > (~np.isnan(signed)).sum():
+        return simes_thresholds(p_sides, level), "Simes"
+    return flip_thresholds(signed, draws, seed, level), "flips"
+
+
 def _counts(table: pd.DataFrame, signed: np.ndarray | None, level: float, judging: VerdictSettings) -> Iterator[dict]:
     """In how many comparisons of a family either group wins more often, at least; for sets of them, all at once."""
     family = table["family"].iloc[0]
     p_sides = table[P_SIDES].to_numpy(float).T
-    # Where most votes are ties, and wins in many comparisons come together and losses do not, flips count too many.
-    if signed is None or 2 * (signed == 0).sum() > (~np.isnan(signed)).sum():
-        thresholds, by = simes_thresholds(p_sides, level), "Simes"
-    else:
-        thresholds = flip_thresholds(signed, judging.bootstrap_draws, (0, "counts", family), level)
-        by = "flips"
+    thresholds, by = count_thresholds(p_sides, signed, judging.bootstrap_draws, (0, "counts", family), level)
     pairs = pd.Series(
         [Comparison(*row) for row in table[list(Comparison._fields)].itertuples(index=False)], table.index
     )
