@@ -138,6 +138,13 @@ def test_forms_that_miss_scores_more_often_are_told_with_a_test(monkeypatch):
         assert judged(monkeypatch, compared(a, b, **more))[2] == []
 
 
+@pytest.mark.parametrize(("ties", "by"), [(10, "flips"), (30, "Simes")])
+def test_counts_of_pairs_that_are_mostly_ties_are_by_simes(monkeypatch, ties, by):
+    table, counts, _ = judged(monkeypatch, compared(*differences([1.0] * 15 + [-1.0] * 5 + [0.0] * ties)))
+    assert set(counts["thresholds"]) == {by}
+    assert table["ties"].tolist() == [ties]
+
+
 def test_a_margin_that_cannot_count_is_told(monkeypatch):
     levels = differences(np.linspace(-0.5, 1, 60))
     judging = replace(JUDGING, smallest_effects={"m0": 0.1, "m1": 0.1})
