@@ -73,7 +73,8 @@ def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
         ["dataset", "model", "level_a", "level_b", "unit", *MISSING], sort=False
     )
     metrics = table.groupby("dataset")["metric"].nunique()
-    adjusted = holm(sign_p(*np.array([key[-2:] for key, _ in alike]).T)) if len(alike) else []
+    counts = np.array([key[-2:] for key, _ in alike]).reshape(-1, 2)
+    adjusted = holm(sign_p(*counts.T))
     notes = []
     for ((dataset, model, a, b, unit, of_a, of_b), cells), p in zip(alike, adjusted, strict=True):
         if p <= alpha:
