@@ -91,14 +91,16 @@ def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
 
 def left_out_notes(table: pd.DataFrame) -> list[str]:
     """In how many comparisons some repetitions have too few scores to count."""
-    of = table[table["left_out_seeds"] != ""]
     notes = []
-    for (dataset, model, repeated), rows in of.groupby(["dataset", "model", "repeated"], sort=False):
-        named = sorted({seed for seeds in rows["left_out_seeds"] for seed in seeds.split(", ")})
+    for (dataset, model, repeated), cells in table.groupby(["dataset", "model", "repeated"], sort=False):
+        left_out = cells.loc[cells["left_out_seeds"] != "", "left_out_seeds"]
+        if left_out.empty:
+            continue
+        named = sorted({seed for seeds in left_out for seed in seeds.split(", ")})
         notes.append(
             f"{_place(dataset=dataset, model=model)}{REPETITIONS[repeated].one} {', '.join(named)} does not count in "
-            f"{len(rows):,} of {len(table):,} comparison{'s' * (len(table) > 1)}, having less than half of the scores "
-            f"of others, or fewer than {LEAST_UNITS}"
+            f"{len(left_out):,} of {len(cells):,} comparison{'s' * (len(cells) > 1)}, having less than half of the "
+            f"scores of others, or fewer than {LEAST_UNITS}"
         )
     return notes
 
