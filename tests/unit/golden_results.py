@@ -57,6 +57,8 @@ PLANNED = {"looks": {"looks": [10, 20], "plan": "first", "spending": "pocock", "
 PUBLISHED = {"dataset": ["geco_all", "compas"], "model": ["base", "fresh"], "explainer": ["grad", "lime"]}
 TABLE = {"reader": "scores", "file": "scores.csv", "unit": "pair", "group": "gender", "cell": ["metric"]}
 TABLE |= {"better": {"loss": "lower"}, "margin": 0.1}
+# The same with texts without pairs, a dataset of their own.
+JUDGED_TABLE = TABLE | {"file": "judged.csv", "cell": ["dataset", "metric"], "stratum": "topic"}
 LEVELS = JUDGED | {"adjustment": "holm"}
 # Metrics of changed and of follow-up questions.
 OF_ANSWERS = {
@@ -80,7 +82,10 @@ def study() -> Mapping[str, Path]:
     folder = Path(_folder().name)
     # Strata whose names are not in the order of the rows.
     topic = ["baa"[row // 4 % 3] for row in range(len(rows))]
-    rows.assign(score=scores.round(2), topic=topic).to_csv(folder / TABLE["file"], index=False)
+    rows = rows.assign(score=scores.round(2), topic=topic)
+    rows.to_csv(folder / TABLE["file"], index=False)
+    texts = rows.assign(pair=rows["pair"] + rows["gender"], dataset="texts")
+    pd.concat([rows.assign(dataset="pairs"), texts]).to_csv(folder / JUDGED_TABLE["file"], index=False)
     return {**folders, "score_table": folder, "baseline": folder}
 
 
@@ -116,6 +121,12 @@ def made(name: str) -> list[pd.DataFrame]:
         [contract] = Result.entries[name].tables.values()
         tables.write_table(before.tables[0], record, contract, before.about)
     return list(compute(name, asked.settings | settings, read).tables)
+
+
+def judged_pairs() -> pd.DataFrame:
+    """The effects of the table of pairs alone."""
+    settings = {"table": TABLE | {"stratum": "topic"}, "verdict_permutations": 0} | LEVELS
+    return compute("judge_scores", settings).tables[0]
 
 
 def effects_of_both() -> list[pd.DataFrame]:
@@ -253,13 +264,13 @@ RESULTS = {
     ),
     # Of scores that were made elsewhere.
     "read_scores": Asked({"table": TABLE}),
-    "judge_scores": Asked({"table": TABLE | {"stratum": "topic"}, "verdict_permutations": 3} | LEVELS),
+    "judge_scores": Asked({"table": JUDGED_TABLE, "verdict_permutations": 3} | LEVELS),
     "record_score_looks": Asked(
         PLANNED | {"alpha": 0.05, "file": TABLE["file"]}, lambda: made("read_scores"), earlier={}
     ),
     "record_score_analyses": Asked(
         {"plan": "", "alpha": 0.05, "file": TABLE["file"]},
-        lambda: [*made("read_scores"), made("judge_scores")[0]],
+        lambda: [*made("read_scores"), judged_pairs()],
         earlier={"alpha": 0.1},
     ),
     # Of costs and plans.
